@@ -1,0 +1,106 @@
+import tseslint from "typescript-eslint";
+
+const ours = (names) => names.map((name) => `@sluice/${name}`);
+const SERVICES = "batch-intake estimator provisioner downloader processor recorder notifier reporter admin".split(" ");
+
+/** `files` may import of ours only what is not in `names`. */
+const mayNotImport = (files, names, why) => ({
+  files,
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        paths: ours(names).map((name) => ({ name, message: why })),
+        patterns: [
+          { group: ["@sluice/*/*"], message: "No deep imports: a package's index is its surface." },
+          { group: ours(SERVICES), message: "Nobody imports a service." },
+        ],
+      },
+    ],
+  },
+});
+
+export default tseslint.config(
+  { ignores: ["**/dist/", "**/node_modules/", "data/", "**/*.d.ts"] },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/consistent-type-definitions": ["error", "interface"],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "no-restricted-syntax": [
+        "error",
+        { selector: "ExportAllDeclaration", message: "Name what you export." },
+        { selector: "ExportDefaultDeclaration", message: "Named exports only." },
+        {
+          selector: "Property[key.name='version'] > UnaryExpression[operator='-'][argument.value=1]",
+          message: "An unconditional write: name the version you read.",
+        },
+      ],
+      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    // Time and chance are ports: they enter in main.ts and in the few files that implement the port.
+    files: ["packages/{queue-core,ingest-formats}/src/**/*.ts", "services/*/src/**/*.ts"],
+    ignores: ["services/*/src/main.ts"],
+    rules: {
+      "no-restricted-properties": [
+        "error",
+        { object: "Date", property: "now", message: "Take the clock as a port." },
+        { object: "Math", property: "random", message: "Take randomness as a port." },
+      ],
+    },
+  },
+  {
+    files: ["**/test/**/*.ts", "tests/**/*.ts"],
+    rules: {
+      "no-restricted-globals": ["error", { name: "setTimeout", message: "No sleeps: wait for a signal." }],
+      "@typescript-eslint/no-non-null-assertion": "off",
+    },
+  },
+  mayNotImport(
+    ["packages/zookeeper/src/**"],
+    ["queue-core", "stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
+    "zookeeper stands at the bottom.",
+  ),
+  mayNotImport(
+    ["packages/queue-core/src/**"],
+    ["stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
+    "queue-core knows only zookeeper.",
+  ),
+  mayNotImport(
+    ["packages/stage-runtime/src/**"],
+    ["http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
+    "stage-runtime knows queue-core and zookeeper.",
+  ),
+  mayNotImport(
+    ["packages/{http-api,ingest-formats,safe-io,local-parts}/src/**"],
+    ["zookeeper", "queue-core", "stage-runtime", "testkit"],
+    "A leaf: imports nothing of ours.",
+  ),
+  mayNotImport(["services/*/src/**", "tools/*/src/**"], ["testkit"], "testkit is for tests."),
+  {
+    files: ["**/*.ts"],
+    ignores: ["packages/zookeeper/src/adapter.ts"],
+    rules: {
+      "no-restricted-modules": "off",
+      "@typescript-eslint/no-restricted-imports": [
+        "error",
+        {
+          paths: [
+            {
+              name: "node-zookeeper-client",
+              message: "Only packages/zookeeper/src/adapter.ts knows the client and its defects.",
+            },
+          ],
+        },
+      ],
+    },
+  },
+);
