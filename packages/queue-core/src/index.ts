@@ -1,1 +1,75 @@
-export {};
+export { BATCH_STATES, BUCKETS, JOB_STATES, readBatchState, readJobState, STAGES } from "./states.ts";
+export type { BatchState, Bucket, JobState, Stage } from "./states.ts";
+export {
+  BATCH_ACTIONS,
+  BATCH_TABLE,
+  batchRow,
+  bucketOf,
+  isEnded,
+  isFinal,
+  isLive,
+  JOB_ACTIONS,
+  JOB_TABLE,
+  jobRow,
+  nextBatchState,
+  nextJobState,
+  PIPELINE,
+  predecessor,
+  resumeAt,
+  resumeChoices,
+  stateOf,
+} from "./transitions.ts";
+export type { BatchAction, BatchMove, BatchRow, JobAction, JobMove, JobRow } from "./transitions.ts";
+export {
+  batchId,
+  batchNumber,
+  batchUuidFromKey,
+  batchUuidFromRandom,
+  ID_MAX,
+  jobId,
+  jobIdOfUuid,
+  jobNumber,
+  jobUuid,
+  parseBatchId,
+  parseBatchUuid,
+  parseJobId,
+  parseJobUuid,
+} from "./ids.ts";
+export type { BatchId, BatchUuid, JobId, JobUuid } from "./ids.ts";
+export {
+  clampPriority,
+  DIRECTORIES,
+  directoryOf,
+  meaningOf,
+  parseCallbackName,
+  parseQueueEntry,
+  paths,
+  PRIORITY_MAX,
+} from "./paths.ts";
+export type { PathMeaning, QueueEntry } from "./paths.ts";
+export { EMPTY, EVENT_KINDS, records } from "./records.ts";
+export type {
+  AuditHead,
+  AuditRecord,
+  BatchStatus,
+  CallbackRecord,
+  EventKind,
+  Expansion,
+  FleetIds,
+  FleetJob,
+  Hold,
+  Identifiers,
+  Inventory,
+  JobConfiguration,
+  JobEvent,
+  JobStatus,
+  KeyRecord,
+  Lock,
+  Metadata,
+  Parsed,
+  RecordType,
+  StatusReport,
+  Submission,
+  WorkerRecord,
+} from "./records.ts";
+export { formatTimestamp, parseTimestamp } from "./timestamp.ts";

@@ -1,0 +1,372 @@
+/**
+ * The data of every znode that holds some: schema, reader and printer in one place. docs/znodes.md is made from here.
+ *
+ * Reading is tolerant: states in any case, both names of a key, unknown keys kept where CDL's libraries put their own.
+ * Writing is exact: the keys of the table, in this order.
+ */
+import { z } from "zod";
+import { parseBatchId } from "./ids.ts";
+import { readBatchState, readJobState } from "./states.ts";
+
+/** A reader's answer: a broken node is a fact about the tree, not an exception. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+export interface RecordType<T> {
+  readonly name: string;
+  readonly decode: (data: Buffer) => Parsed<T>;
+  readonly encode: (value: T) => Buffer;
+}
+
+const jobState = z.string().transform((raw, ctx) => {
+  const state = readJobState(raw);
+  if (state === null) ctx.addIssue({ code: "custom", message: `no job state: ${raw}` });
+  return state ?? z.NEVER;
+});
+const batchState = z.string().transform((raw, ctx) => {
+  const state = readBatchState(raw);
+  if (state === null) ctx.addIssue({ code: "custom", message: `no batch state: ${raw}` });
+  return state ?? z.NEVER;
+});
+
+/** Seeds and old trees say last_modification_date. */
+const withLastModified = (raw: unknown): unknown =>
+  typeof raw === "object" && raw !== null && "last_modification_date" in raw && !("last_modified" in raw)
+    ? { ...raw, last_modified: raw.last_modification_date }
+    : raw;
+
+export const JobStatusSchema = z.preprocess(
+  withLastModified,
+  z.object({
+    status: jobState,
+    last_modified: z.string().default(""),
+    last_successful_status: z
+      .string()
+      .nullish()
+      .transform((raw) => (raw == null ? null : readJobState(raw))),
+    retry_count: z.coerce.number().int().min(0).default(0),
+    message: z
+      .string()
+      .nullish()
+      .transform((raw) => raw ?? ""),
+  }),
+);
+export type JobStatus = z.infer<typeof JobStatusSchema>;
+
+export const BatchStatusSchema = z.preprocess(
+  withLastModified,
+  z.object({
+    status: batchState,
+    last_modified: z.string().default(""),
+    message: z
+      .string()
+      .nullish()
+      .transform((raw) => raw ?? ""),
+  }),
+);
+export type BatchStatus = z.infer<typeof BatchStatusSchema>;
+
+const text = z.string();
+const optionalText = z
+  .string()
+  .nullish()
+  .transform((raw) => raw ?? undefined);
+
+/** Both name sets are read: the seeds' and those that CDL's ingest service stores. */
+const ALIASES: Readonly<Record<string, string>> = {
+  profile: "profile_name",
+  submissionMode: "submission_mode",
+  digestType: "digest_type",
+  digestValue: "digest_value",
+  responseForm: "response_type",
+  title: "erc_what",
+  creator: "erc_who",
+  date: "erc_when",
+};
+const withOurNames = (raw: unknown): unknown => {
+  if (typeof raw !== "object" || raw === null) return raw;
+  const known: Record<string, unknown> = { ...raw };
+  for (const [theirs, ours] of Object.entries(ALIASES)) {
+    if (known[ours] === undefined && known[theirs] !== undefined) known[ours] = known[theirs];
+  }
+  return known;
+};
+
+export const SubmissionSchema = z.preprocess(
+  withOurNames,
+  z.looseObject({
+    profile_name: text,
+    submitter: text.default(""),
+    payload_url: text.default(""),
+    erc_what: optionalText,
+    erc_who: optionalText,
+    erc_when: optionalText,
+    erc_where: optionalText,
+    /** file, container, object-manifest, batch-manifest, container-batch-manifest, single-file-batch-manifest. */
+    type: text.default("file"),
+    submission_mode: text.default("add"),
+    batchID: optionalText,
+    digest_type: optionalText,
+    digest_value: optionalText,
+    notification: optionalText,
+    response_type: optionalText,
+    /** SHA-256 of what was asked for: the same key with other content is refused. */
+    request_digest: optionalText,
+  }),
+);
+export type Submission = z.infer<typeof SubmissionSchema>;
+
+export const JobConfigurationSchema = z.preprocess(
+  withOurNames,
+  z.looseObject({
+    batch_id: optionalText,
+    profile_name: text,
+    submitter: text.default(""),
+    payload_url: text.default(""),
+    payload_type: text.default("file"),
+    response_type: optionalText,
+    submission_mode: text.default("add"),
+    working_dir: optionalText,
+    jobID: optionalText,
+    digest_type: optionalText,
+    digest_value: optionalText,
+    /** Size as the manifest gives it, in bytes. */
+    payload_size: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .nullish()
+      .transform((raw) => raw ?? undefined),
+    payload_name: optionalText,
+    resource_to_provision: optionalText,
+  }),
+);
+export type JobConfiguration = z.infer<typeof JobConfigurationSchema>;
+
+const localIds = z
+  .union([z.array(z.string()), z.string()])
+  .nullish()
+  .transform((raw) => (raw == null || raw === "" ? [] : typeof raw === "string" ? [raw] : raw));
+export const IdentifiersSchema = z.preprocess(
+  (raw) =>
+    typeof raw === "object" && raw !== null && "primary" in raw && !("primary_id" in raw)
+      ? { ...raw, primary_id: raw.primary }
+      : raw,
+  z.looseObject({
+    primary_id: z
+      .string()
+      .nullish()
+      .transform((raw) => (raw == null || raw === "" ? null : raw)),
+    local_id: localIds,
+  }),
+);
+export type Identifiers = z.infer<typeof IdentifiersSchema>;
+
+export const MetadataSchema = z.looseObject({
+  erc_who: optionalText,
+  erc_what: optionalText,
+  erc_when: optionalText,
+  erc_where: optionalText,
+});
+export type Metadata = z.infer<typeof MetadataSchema>;
+
+export const InventorySchema = z.looseObject({ manifest_url: text, mode: text.default("") });
+export type Inventory = z.infer<typeof InventorySchema>;
+
+export const StatusReportSchema = z.object({
+  last_modified: text.default(""),
+  failed_jobs: z.array(z.string()).default([]),
+  successful_jobs: z.array(z.string()).default([]),
+  /** Present instead of the lists when they are too long for a node: the lists are in /fleet/reports. */
+  counts: z.object({ report: z.number().int(), failed: z.number().int(), successful: z.number().int() }).optional(),
+});
+export type StatusReport = z.infer<typeof StatusReportSchema>;
+
+export const LockSchema = z.object({
+  owner: text,
+  stage: text,
+  /** A random id of this one claim: how a claim whose answer was lost recognises itself. */
+  claim: text,
+  since: text,
+});
+export type Lock = z.infer<typeof LockSchema>;
+
+export const HoldSchema = z.object({
+  by: text.default(""),
+  since: text.default(""),
+  why: text.default(""),
+  until: optionalText,
+});
+export type Hold = z.infer<typeof HoldSchema>;
+
+/** What an event in a job's short history was. */
+export const EVENT_KINDS = [
+  "create",
+  "done",
+  "park",
+  "fail",
+  "retry",
+  "snooze",
+  "handback",
+  "quarantine",
+  "hold",
+  "release",
+  "resume",
+  "op-fail",
+  "delete",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** [op, unix seconds, kind, state it was in, by whom, detail]. Short form: twelve of them fit into 1 KB. */
+export const JobEventSchema = z.tuple([text, z.number().int(), z.enum(EVENT_KINDS), jobState, text]).rest(text);
+export type JobEvent = z.infer<typeof JobEventSchema>;
+
+export const FleetJobSchema = z.object({
+  /** Claims of the present stage; a snooze and a hand-back take theirs back. */
+  attempts: z.number().int().min(0),
+  /** Not to be claimed before this many ms have passed since the node's mtime, by the server's clock. */
+  not_before: z.number().int().min(0).optional(),
+  /** Why it waits, for people. */
+  why: text.optional(),
+  /** The claim token whose files count: JID/.claim-TOKEN. */
+  files: z.number().int().min(0).optional(),
+  /** [unix seconds, worker] of the claim under way or of the last one. */
+  claimed: z.tuple([z.number().int(), text]).optional(),
+  events: z.array(JobEventSchema),
+});
+export type FleetJob = z.infer<typeof FleetJobSchema>;
+
+export const ExpansionSchema = z.object({
+  rows: z.number().int().min(0),
+  created: z.number().int().min(0),
+  /** SHA-256 of the frozen manifest; "" when there is none (one payload, one job). */
+  digest: text,
+  /** How many reports have been made. */
+  reports: z.number().int().min(0).default(0),
+  op: text,
+});
+export type Expansion = z.infer<typeof ExpansionSchema>;
+
+export const FleetIdsSchema = z.object({ batch: z.number().int().min(0), job: z.number().int().min(0) });
+export type FleetIds = z.infer<typeof FleetIdsSchema>;
+
+export const WorkerSchema = z.looseObject({
+  host: text,
+  pid: z.number().int(),
+  version: text,
+  since: text,
+  /** Jobs in hand. */
+  jobs: z.array(z.string()).default([]),
+  concurrency: z.number().int().default(1),
+  cpu_seconds: z.number().default(0),
+  memory_bytes: z.number().default(0),
+  draining: z.boolean().default(false),
+});
+export type WorkerRecord = z.infer<typeof WorkerSchema>;
+
+export const CallbackSchema = z.object({
+  job: text,
+  batch: text,
+  outcome: z.literal("FAILED"),
+  retry: z.number().int().min(0),
+  message: text,
+  at: text,
+});
+export type CallbackRecord = z.infer<typeof CallbackSchema>;
+
+export const AuditHeadSchema = z.object({ number: z.number().int().min(0), hash: text });
+export type AuditHead = z.infer<typeof AuditHeadSchema>;
+
+export const AuditRecordSchema = z.object({
+  number: z.number().int().min(1),
+  op: text,
+  at: text,
+  actor: text,
+  action: text,
+  target: text,
+  reason: text,
+  previous: text,
+});
+export type AuditRecord = z.infer<typeof AuditRecordSchema>;
+
+export const KeySchema = z.object({ batch: text, request_digest: text });
+export type KeyRecord = z.infer<typeof KeySchema>;
+
+/** Keys with the value undefined are not written; the order is the schema's, unknown keys follow. */
+function jsonRecord<T>(name: string, schema: z.ZodType<T>): RecordType<T> {
+  return {
+    name,
+    decode(data) {
+      const raw = parseJson(data);
+      if (raw === undefined) return { ok: false, problem: `${name}: not JSON` };
+      const parsed = schema.safeParse(raw);
+      if (parsed.success) return { ok: true, value: parsed.data };
+      const first = parsed.error.issues[0];
+      return { ok: false, problem: `${name}.${first?.path.join(".") ?? ""}: ${first?.message ?? "invalid"}` };
+    },
+    encode: (value) => Buffer.from(JSON.stringify(value)),
+  };
+}
+
+function parseJson(data: Buffer): unknown {
+  try {
+    return JSON.parse(data.toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function textRecord<T>(name: string, read: (raw: string) => T | null, print: (value: T) => string): RecordType<T> {
+  return {
+    name,
+    decode(data) {
+      const value = read(data.toString("utf8").trim());
+      return value === null
+        ? { ok: false, problem: `${name}: ${JSON.stringify(data.toString("utf8"))}` }
+        : { ok: true, value };
+    },
+    encode: (value) => Buffer.from(print(value)),
+  };
+}
+
+/** -1 is what CDL's estimator writes for an unknown size; it reads as 0, which is the seeds' word for it. */
+const readCount = (raw: string): number | null => (/^-?\d{1,15}$/.test(raw) ? Math.max(0, Number(raw)) : null);
+const count = (name: string): RecordType<number> => textRecord(name, readCount, (value) => value.toFixed(0));
+
+/** Exactly the keys of the wire format, in its order, whatever else a tolerant reader let through. */
+function exactJobStatus(s: JobStatus): JobStatus {
+  const { status, last_modified, last_successful_status, retry_count, message } = s;
+  return { status, last_modified, last_successful_status, retry_count, message };
+}
+const jobStatus = jsonRecord("job status", JobStatusSchema);
+
+export const records = {
+  jobStatus: { ...jobStatus, encode: (s: JobStatus) => jobStatus.encode(exactJobStatus(s)) },
+  batchStatus: jsonRecord("batch status", BatchStatusSchema),
+  submission: jsonRecord("submission", SubmissionSchema),
+  jobConfiguration: jsonRecord("configuration", JobConfigurationSchema),
+  identifiers: jsonRecord("identifiers", IdentifiersSchema),
+  metadata: jsonRecord("metadata", MetadataSchema),
+  inventory: jsonRecord("inventory", InventorySchema),
+  statusReport: jsonRecord("status-report", StatusReportSchema),
+  lock: jsonRecord("lock", LockSchema),
+  hold: jsonRecord("hold", HoldSchema),
+  fleetJob: jsonRecord("fleet job", FleetJobSchema),
+  expansion: jsonRecord("expansion", ExpansionSchema),
+  fleetIds: jsonRecord("ids", FleetIdsSchema),
+  worker: jsonRecord("worker", WorkerSchema),
+  callback: jsonRecord("callback", CallbackSchema),
+  auditHead: jsonRecord("audit head", AuditHeadSchema),
+  auditRecord: jsonRecord("audit record", AuditRecordSchema),
+  key: jsonRecord("key", KeySchema),
+  priority: count("priority"),
+  spaceNeeded: count("space_needed"),
+  counter: count("counter"),
+  bid: textRecord("bid", parseBatchId, (value) => value),
+  fleetId: textRecord(
+    "fleet id",
+    (raw) => (raw === "" ? null : raw),
+    (value) => value,
+  ),
+} as const;
+
+export const EMPTY = Buffer.alloc(0);
