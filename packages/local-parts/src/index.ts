@@ -1,1 +1,6 @@
-export {};
+export { findTool, type ToolQuery, type ToolResult } from "./find-tool.ts";
+export { freePort, isPortFree } from "./free-port.ts";
+export type { Log } from "./log.ts";
+export { skipUnless, type SkipOptions } from "./skip.ts";
+export { startZooKeeper } from "./zookeeper/start.ts";
+export type { RunningZooKeeper, ZooKeeperOptions, ZooKeeperSource } from "./zookeeper/types.ts";

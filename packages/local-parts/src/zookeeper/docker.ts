@@ -1,0 +1,95 @@
+/**
+ * A container, through testcontainers.
+ *
+ * On Linux it shares the host's network: only so can the server listen on loopback alone, and it needs no bridge.
+ * Elsewhere containers live in a virtual machine, and the port is published. testcontainers' reaper removes the
+ * container when this process dies; one that was left all the same is removed at the next start on the same data.
+ */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import type { StartedTestContainer } from "testcontainers";
+import { messageOf } from "../log.ts";
+import { configurationText, jvmFlags, layoutOf } from "./configuration.ts";
+import { untilServing } from "./four-letter-word.ts";
+import { choosePort } from "./port.ts";
+import { failed, type Attempt, type Request, type RunningZooKeeper, type Way } from "./types.ts";
+
+const DEFAULT_IMAGE = "zookeeper:3.9";
+const DATA_LABEL = "sluice.zookeeper.data";
+
+export const fromDocker: Way = { name: "Docker", attempt };
+
+async function attempt(request: Request, signal: AbortSignal): Promise<Attempt> {
+  // Loaded only here: it is large, and most machines get by without it.
+  const testcontainers = await import("testcontainers");
+  const runtime = await testcontainers.getContainerRuntimeClient().catch((error: unknown) => messageOf(error));
+  if (typeof runtime === "string") return failed(`no daemon answers: ${runtime}`);
+
+  const left = await runtime.container.fetchByLabel(DATA_LABEL, request.dataDir);
+  if (left !== undefined) await left.remove({ force: true });
+  const port = await choosePort(request);
+  const container = await describe(testcontainers.GenericContainer, request, port);
+  const started = await container.start();
+  const kill = (name: NodeJS.Signals): Promise<unknown> =>
+    runtime.container.getById(started.getId()).kill({ signal: name });
+  const exited = runtime.container
+    .getById(started.getId())
+    .wait()
+    .then((end: { StatusCode: number }) => `exit code ${end.StatusCode}`, messageOf);
+  if (await untilServing(port, signal)) {
+    return { ok: true, server: running(started, port, request, kill, exited) };
+  }
+  await started.stop({ remove: true });
+  return failed("the container's server did not answer in time");
+}
+
+async function describe(
+  GenericContainer: typeof import("testcontainers").GenericContainer,
+  request: Request,
+  port: number,
+) {
+  const { data, configFile } = layoutOf(request.dataDir);
+  const onHost = process.platform === "linux";
+  await mkdir(data, { recursive: true });
+  await writeFile(
+    configFile,
+    configurationText(request, { data: "/data", port, listen: onHost ? "127.0.0.1" : "0.0.0.0" }),
+  );
+  const container = new GenericContainer(request.env["SLUICE_ZOOKEEPER_IMAGE"] ?? DEFAULT_IMAGE)
+    .withLabels({ [DATA_LABEL]: request.dataDir })
+    .withEnvironment({ JVMFLAGS: jvmFlags(request).join(" "), ZOO_LOG4J_PROP: "INFO,CONSOLE" })
+    .withBindMounts([
+      { source: data, target: "/data", mode: "rw" },
+      { source: configFile, target: "/conf/zoo.cfg", mode: "ro" },
+    ])
+    // Readiness is asked of the server itself, below: the wording of log lines is nobody's promise.
+    .withWaitStrategy((await import("testcontainers")).Wait.forLogMessage(/.*/));
+  // As us, so that we may remove the files again.
+  if (process.getuid !== undefined && process.getgid !== undefined) {
+    container.withUser(`${process.getuid()}:${process.getgid()}`);
+  }
+  return onHost ? container.withNetworkMode("host") : container.withExposedPorts({ container: port, host: port });
+}
+
+function running(
+  container: StartedTestContainer,
+  port: number,
+  request: Request,
+  kill: (signal: NodeJS.Signals) => Promise<unknown>,
+  exited: Promise<string>,
+): RunningZooKeeper {
+  return {
+    connect: `127.0.0.1:${port}`,
+    source: "docker",
+    dataDir: request.dataDir,
+    logDir: layoutOf(request.dataDir).transactionLog,
+    exited,
+    kill: async (signal) => {
+      await kill(signal);
+      if (signal === "SIGKILL" || signal === "SIGTERM") await exited;
+    },
+    stop: async () => {
+      await container.stop({ remove: true });
+      if (request.ephemeralData) await rm(request.dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { existsSync, readdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { startJavaServer } from "./java-server.ts";
+import { failed, NOT_SET, type Attempt, type Request, type Way, type ZooKeeperSource } from "./types.ts";
+
+const DEBIAN_JARS = "/usr/share/java";
+
+/** An unpacked Apache distribution. */
+export const fromHome: Way = {
+  name: "ZOOKEEPER_HOME",
+  async attempt(request, signal) {
+    const home = request.env["ZOOKEEPER_HOME"];
+    if (home === undefined || home === "") return failed(NOT_SET);
+    const library = join(home, "lib");
+    if (!hasZooKeeperJar(library)) return failed(`no zookeeper*.jar in ${library}`);
+    const classPath = [join(home, "conf"), join(library, "*")].join(delimiter);
+    return startJavaServer({ classPath, source: "installed" }, request, signal);
+  },
+};
+
+function hasZooKeeperJar(directory: string): boolean {
+  if (!existsSync(directory)) return false;
+  return readdirSync(directory).some((name) => /^zookeeper-\d.*\.jar$/.test(name));
+}
+
+export const fromDebian: Way = {
+  name: "Debian's installed package",
+  attempt: (request, signal) => startDebian("installed", request, signal),
+};
+
+/** Debian's jar names the jars it needs in its manifest; only the one that makes it log has to be added. */
+export async function startDebian(source: ZooKeeperSource, request: Request, signal: AbortSignal): Promise<Attempt> {
+  const jar = join(DEBIAN_JARS, "zookeeper.jar");
+  if (!existsSync(jar)) return failed(`no ${jar}`);
+  const classPath = [jar, join(DEBIAN_JARS, "slf4j-simple.jar")].join(delimiter);
+  return startJavaServer({ classPath, source }, request, signal);
+}

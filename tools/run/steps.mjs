@@ -1,0 +1,47 @@
+/** Running a command as a named step: one line with its duration, its output only when it fails. */
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+/** The script of an installed package, run by this very Node: no shell, no PATH. */
+export const TOOLS = {
+  tsc: "node_modules/typescript/bin/tsc",
+  eslint: "node_modules/eslint/bin/eslint.js",
+  prettier: "node_modules/prettier/bin/prettier.cjs",
+  jest: "node_modules/jest/bin/jest.js",
+};
+
+export function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Resolves to the exit code. */
+export function run(command, args, { show = false, env = process.env } = {}) {
+  return new Promise((resolve) => {
+    const output = [];
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      env,
+      stdio: ["ignore", ...Array(2).fill(show ? "inherit" : "pipe")],
+    });
+    child.stdout?.on("data", (chunk) => output.push(chunk));
+    child.stderr?.on("data", (chunk) => output.push(chunk));
+    child.once("error", (error) => resolve({ code: 127, output: error.message }));
+    child.once("close", (code) => resolve({ code: code ?? 1, output: Buffer.concat(output).toString() }));
+  });
+}
+
+/** Exit code 0 and a line, or the command's own code and all it said. */
+export async function step(name, command, args, options) {
+  const begun = performance.now();
+  const { code, output } = await run(command, args, options);
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  say(code === 0 ? `ok      ${name} (${seconds} s)` : `FAILED  ${name} (${seconds} s)\n${output}`);
+  return code;
+}
+
+/** `build` for `npm start`, `npm test` and a jest run by hand on a fresh checkout. */
+export const build = (...projects) =>
+  step("build", process.execPath, [TOOLS.tsc, "-b", ...(projects.length > 0 ? projects : ["tsconfig.build.json"])]);
