@@ -1,0 +1,53 @@
+/**
+ * Why a job or batch can fail: one table. A status message is "CODE: what happened"; docs/errors.md has a heading for
+ * each code. `resumable: false` means that nothing an operator does can help: a new submission is needed.
+ */
+export interface ErrorRow {
+  readonly resumable: boolean;
+  readonly says: string;
+  readonly remedy: string;
+}
+
+// prettier-ignore
+export const ERROR_CODES = {
+  UNEXPECTED:              { resumable: true,  says: "the stage met something it was not written for",        remedy: "read the log of the job; resume when the cause is mended" },
+  QUARANTINED:             { resumable: true,  says: "the job brought its worker down again and again",       remedy: "read the workers' logs around its claims; resume when the cause is mended" },
+  GIVEN_UP:                { resumable: true,  says: "every attempt of the stage failed in passing ways",     remedy: "see the message of the last attempt; resume when the cause is gone" },
+  OPERATOR_FAILED:         { resumable: true,  says: "an operator failed the job",                            remedy: "resume it when it may go on" },
+  PAYLOAD_DIGEST_MISMATCH: { resumable: false, says: "the payload is not what the depositor's digest says",   remedy: "submit again with the right payload or digest" },
+  PAYLOAD_UNREADABLE:      { resumable: true,  says: "the payload cannot be read",                            remedy: "check the payload's URL; resume" },
+  MANIFEST_CORRUPT:        { resumable: false, says: "the manifest breaks the rules named in the message",    remedy: "mend the manifest and submit again" },
+  MANIFEST_UNREACHABLE:    { resumable: true,  says: "the manifest could not be fetched",                     remedy: "make the URL reachable; submit again" },
+  PROFILE_UNKNOWN:         { resumable: true,  says: "there is no such profile",                              remedy: "add the profile, or submit under another" },
+  UNSUPPORTED_TYPE:        { resumable: false, says: "this type of payload is not taken",                     remedy: "submit one of the types the message names" },
+  NAME_REFUSED:            { resumable: false, says: "a file name would leave the job's folder",              remedy: "rename the file in the manifest and submit again" },
+  URL_REFUSED:             { resumable: true,  says: "the address of a file is not one we may fetch from",    remedy: "use a public http or https address, or allow the host" },
+  DOWNLOAD_FAILED:         { resumable: true,  says: "a file could not be fetched",                           remedy: "make it reachable; resume" },
+  DIGEST_MISMATCH:         { resumable: true,  says: "a file is not what the manifest's digest says",         remedy: "mend the file at its source; resume, or submit again" },
+  SIZE_MISMATCH:           { resumable: true,  says: "a file has not the size the manifest gives",            remedy: "mend the file at its source; resume, or submit again" },
+  DIGEST_UNSUPPORTED:      { resumable: false, says: "we cannot compute this digest",                         remedy: "use md5, sha-1, sha-256, sha-384, sha-512, crc-32 or adler-32" },
+  FILES_MISSING:           { resumable: true,  says: "the job's working files are not where they should be",  remedy: "resume at Downloading" },
+  IDENTIFIER_CONFLICT:     { resumable: true,  says: "local id and ARK name different objects",               remedy: "mend the identifiers; submit again" },
+  MINT_FAILED:             { resumable: true,  says: "no identifier could be had",                            remedy: "see the minter; resume" },
+  STORE_FAILED:            { resumable: true,  says: "the store refused the object",                          remedy: "see the store; resume" },
+  RECORD_FAILED:           { resumable: true,  says: "the inventory refused the object",                      remedy: "see the inventory database; resume" },
+  CALLBACK_FAILED:         { resumable: true,  says: "the depositor's system did not take the callback",      remedy: "see the receiver; resume" },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** A status node's message stays readable in a console and small in the tree. */
+const MESSAGE_MAX = 2_000;
+
+export const failureMessage = (code: ErrorCode, text: string): string => `${code}: ${text}`.slice(0, MESSAGE_MAX);
+
+export function codeOfMessage(message: string): ErrorCode | null {
+  const word = /^([A-Z_]+):/.exec(message)?.[1];
+  return word !== undefined && Object.hasOwn(ERROR_CODES, word) ? (word as ErrorCode) : null;
+}
+
+/** A message that no code of ours begins (CDL's own failures, say) is taken as resumable. */
+export function isResumable(message: string): boolean {
+  const code = codeOfMessage(message);
+  return code === null || ERROR_CODES[code].resumable;
+}

@@ -1,0 +1,140 @@
+/** Looking at jobs, in one round trip for many: reads cost more than writes here. */
+import type { Answer, Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
+import { readyAtMs } from "./fleet-job.ts";
+import { jobUuid } from "./ids.ts";
+import type { Candidate, Job, JobVersions, Lease, LoadedJob } from "./job.ts";
+import { parseQueueEntry, paths, type QueueEntry } from "./paths.ts";
+import { type Parsed, type RecordType, records } from "./records.ts";
+import type { JobState } from "./states.ts";
+
+/** Entries in the order in which they are to be worked: by priority, then by age of the job. */
+export function sortEntries(names: readonly string[]): readonly QueueEntry[] {
+  return [...names].sort().flatMap((name) => parseQueueEntry(name) ?? []);
+}
+
+const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
+
+function decoded<T>(record: RecordType<T>, node: Node | null): Parsed<T> {
+  return node === null ? { ok: false, problem: `${record.name}: no node` } : record.decode(node.data);
+}
+
+/** Status, history and lock of each entry, in one multiRead. */
+export async function peek(
+  session: Session,
+  state: JobState,
+  entries: readonly QueueEntry[],
+): Promise<Answer<readonly Candidate[]>> {
+  const reads = entries.flatMap(({ id }): Read[] => [
+    { get: paths.jobStatus(id) },
+    { get: paths.fleetJob(id) },
+    { get: paths.jobLock(id) },
+  ]);
+  if (reads.length === 0) return { ok: true, value: [] };
+  const answers = await session.readMany(reads);
+  if (!answers.ok) return answers;
+  const nowMs = session.serverNowMs();
+  const value = entries.map((entry, i) => candidate(state, entry, answers.value.slice(i * 3, i * 3 + 3), nowMs));
+  return { ok: true, value };
+}
+
+function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAnswer[], nowMs: number): Candidate {
+  const [statusNode, fleetNode, lockNode] = answers.map(nodeOf);
+  if (!statusNode) return { kind: "gone", entry };
+  const status = records.jobStatus.decode(statusNode.data);
+  if (!status.ok) return { kind: "broken", entry, problem: status.problem };
+  if (status.value.status !== state) {
+    return { kind: "moved", entry, state: status.value.status, statusVersion: statusNode.stat.version };
+  }
+  if (lockNode) {
+    const lock = records.lock.decode(lockNode.data);
+    return { kind: "locked", entry, lock: lock.ok ? lock.value : null };
+  }
+  const fleetJob = decoded(records.fleetJob, fleetNode ?? null);
+  if (!fleetJob.ok || !fleetNode)
+    return { kind: "broken", entry, problem: fleetJob.ok ? "fleet job" : fleetJob.problem };
+  const readyAt = readyAtMs(fleetJob.value, fleetNode.stat.mtime);
+  if (fleetJob.value.not_before !== undefined && readyAt > nowMs) {
+    return { kind: "waiting", entry, readyAtMs: readyAt, why: fleetJob.value.why ?? "" };
+  }
+  return {
+    kind: "ready",
+    entry,
+    state,
+    status: status.value,
+    statusBytes: statusNode.data,
+    statusVersion: statusNode.stat.version,
+    fleetJob: fleetJob.value,
+    fleetJobVersion: fleetNode.stat.version,
+    readyAtMs: readyAt,
+  };
+}
+
+const LOADED = 7;
+
+/** Everything a handler may want of its job, many jobs in one multiRead. */
+export async function load(
+  session: Session,
+  leases: readonly Lease[],
+  fleetId: string,
+): Promise<Answer<readonly Parsed<LoadedJob>[]>> {
+  const reads = leases.flatMap(({ id }): Read[] => [
+    { get: paths.jobBid(id) },
+    { get: paths.jobConfiguration(id) },
+    { get: paths.jobPriority(id) },
+    { get: paths.jobSpaceNeeded(id) },
+    { get: paths.jobIdentifiers(id) },
+    { get: paths.jobMetadata(id) },
+    { get: paths.jobInventory(id) },
+  ]);
+  if (reads.length === 0) return { ok: true, value: [] };
+  const answers = await session.readMany(reads);
+  if (!answers.ok) return answers;
+  const value = leases.map((lease, i) =>
+    loaded(lease, answers.value.slice(i * LOADED, (i + 1) * LOADED).map(nodeOf), fleetId),
+  );
+  return { ok: true, value };
+}
+
+function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string): Parsed<LoadedJob> {
+  const [bidNode, configurationNode, priorityNode, spaceNode, identifiersNode, metadataNode, inventoryNode] = nodes;
+  const bid = decoded(records.bid, bidNode ?? null);
+  if (!bid.ok) return bid;
+  const configuration = decoded(records.jobConfiguration, configurationNode ?? null);
+  if (!configuration.ok) return configuration;
+  const space = decoded(records.spaceNeeded, spaceNode ?? null);
+  if (!space.ok) return space;
+  const identifiers = optional(records.identifiers, identifiersNode);
+  const metadata = optional(records.metadata, metadataNode);
+  const inventory = optional(records.inventory, inventoryNode);
+  for (const part of [identifiers, metadata, inventory]) if (!part.ok) return part;
+  const versions: JobVersions = {
+    priority: priorityNode?.stat.version ?? 0,
+    spaceNeeded: spaceNode?.stat.version ?? 0,
+    identifiers: identifiersNode?.stat.version ?? null,
+    metadata: metadataNode?.stat.version ?? null,
+    inventory: inventoryNode?.stat.version ?? null,
+  };
+  const job: Job = {
+    id: lease.id,
+    uuid: jobUuid(lease.id, fleetId),
+    batchId: bid.value,
+    state: lease.state,
+    attempt: lease.fleetJob.attempts,
+    retryCount: lease.status.retry_count,
+    lastSuccessful: lease.status.last_successful_status,
+    message: lease.status.message,
+    priority: lease.priority,
+    spaceNeeded: space.value,
+    configuration: configuration.value,
+    identifiers: identifiers.ok ? identifiers.value : null,
+    metadata: metadata.ok ? metadata.value : null,
+    inventory: inventory.ok ? inventory.value : null,
+    files: lease.fleetJob.files ?? null,
+    token: lease.token,
+  };
+  return { ok: true, value: { lease, job, versions } };
+}
+
+function optional<T>(record: RecordType<T>, node: Node | null | undefined): Parsed<T | null> {
+  return node ? record.decode(node.data) : { ok: true, value: null };
+}
