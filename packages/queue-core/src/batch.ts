@@ -1,6 +1,14 @@
 import type { ErrorCode } from "./errors.ts";
 import type { BatchId } from "./ids.ts";
-import type { BatchStatus, Expansion, Identifiers, JobConfiguration, Metadata, StatusReport, Submission } from "./records.ts";
+import type {
+  BatchStatus,
+  Expansion,
+  Identifiers,
+  JobConfiguration,
+  Metadata,
+  StatusReport,
+  Submission,
+} from "./records.ts";
 import type { BatchState } from "./states.ts";
 
 /** The right to work on one batch; the same fence as a job's lease. */

@@ -73,3 +73,23 @@ export type {
   WorkerRecord,
 } from "./records.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
+export { codeOfMessage, ERROR_CODES, failureMessage, isResumable } from "./errors.ts";
+export type { ErrorCode, ErrorRow } from "./errors.ts";
+export type { Actor, QueueContext } from "./context.ts";
+export type {
+  Candidate,
+  ClaimResult,
+  CommitResult,
+  Ending,
+  Guard,
+  Job,
+  JobChanges,
+  JobVersions,
+  Lease,
+  LoadedJob,
+  ReadyCandidate,
+} from "./job.ts";
+export { load, peek, sortEntries } from "./job-reads.ts";
+export { endsJob, type JobStore, makeJobStore } from "./job-store.ts";
+export type { NewEvent, Wait } from "./fleet-job.ts";
+export type { Batch, BatchClaimResult, BatchEnding, BatchLease, ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";

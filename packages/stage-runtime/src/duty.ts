@@ -1,0 +1,142 @@
+/**
+ * A service is a list of duties. One engine runs them all:
+ * candidates → admit? → claim → handle → settle.
+ */
+import type {
+  Batch,
+  BatchState,
+  ExpandResult,
+  Job,
+  JobChanges,
+  JobSpec,
+  JobState,
+  LoadedBatch,
+  QueueContext,
+} from "@sluice/queue-core";
+import type { Clock } from "@sluice/zookeeper";
+import type { Log } from "./log.ts";
+import type { BatchOutcome, InboxOutcome, Outcome } from "./outcome.ts";
+
+/** What every handler is given. It sees no ZooKeeper, no process and no clock but this one. */
+export interface HandlerContext {
+  /** Aborts when the session is lost or the grace period is over: stop, touch nothing more. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Ids of the job or batch are already bound to it. */
+  readonly log: Log;
+  /** A named place where tests make the process die, stop or lose an answer; free when none is set. */
+  readonly failpoint: (step: string) => Promise<void>;
+}
+
+export interface JobContext extends HandlerContext {
+  /**
+   * Writes a finding down before anything depends on it (an ARK, say), fenced by the claim. False = the job is no
+   * longer ours: stop.
+   */
+  readonly record: (changes: JobChanges) => Promise<boolean>;
+  /** Takes per-object locks for the rest of this attempt, all or none; false = busy: snooze. They go when the job is settled. */
+  readonly lockObjects: (locks: readonly ObjectLockName[]) => Promise<boolean>;
+  /** Shows how far the work is, to people, for as long as it runs. */
+  readonly progress: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly doneBytes: number;
+  readonly totalBytes: number | null;
+  readonly note?: string;
+}
+
+export type ObjectLockName =
+  | { readonly kind: "storage"; readonly ark: string }
+  | { readonly kind: "inventory"; readonly ark: string }
+  | { readonly kind: "localid"; readonly localId: string; readonly ownerArk: string };
+
+export interface JobStage {
+  readonly kind: "job-stage";
+  readonly takes: JobState;
+  handle(job: Job, ctx: JobContext): Promise<Outcome>;
+  /** Decides by reads which of the waiting jobs may go on now; without it all may. Only admitted ones are claimed. */
+  readonly admit?: Admission;
+}
+
+/** All jobs waiting in the stage, with the size they need; see the provisioner. */
+export interface AdmissionCandidate {
+  readonly id: Job["id"];
+  readonly priority: number;
+  readonly spaceNeeded: number;
+  readonly resource: string | undefined;
+}
+
+export interface Admission {
+  /** Reads what the decision needs besides the candidates (the volume's size and free bytes). */
+  readonly survey: () => Promise<Survey>;
+  /** Pure. `reservedBytes` is what admitted jobs of the whole fleet still need, from the tree. */
+  readonly decide: (
+    candidates: readonly AdmissionCandidate[],
+    reservedBytes: number,
+    survey: Survey,
+  ) => AdmissionVerdicts;
+}
+
+export interface Survey {
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+}
+
+/** By job: admitted, or why it waits. */
+export type AdmissionVerdicts = ReadonlyMap<
+  Job["id"],
+  { readonly admit: true } | { readonly admit: false; readonly why: string }
+>;
+
+export interface BatchContext extends HandlerContext {
+  /** The batch as it is now; `addJobs` hands out its successor. */
+  readonly loaded: LoadedBatch;
+  /** Makes jobs for the next rows of the manifest, in one multi that moves the cursor. */
+  readonly addJobs: (loaded: LoadedBatch, specs: readonly JobSpec[]) => Promise<ExpandResult>;
+  /** True while expansion must wait: the queue is paused, or a state directory is near its bound. */
+  readonly expansionMustWait: () => Promise<string | null>;
+}
+
+export interface BatchStage {
+  readonly kind: "batch-stage";
+  readonly takes: BatchState;
+  /** Which batches of that state have something to do (a Processing batch is only expanded while rows are left). */
+  readonly wants?: (batch: Pick<Batch, "state" | "expansion">) => boolean;
+  handle(batch: Batch, ctx: BatchContext): Promise<BatchOutcome>;
+}
+
+/** Items left in a directory for somebody to act upon once (callbacks, due batches). */
+export interface Inbox {
+  readonly kind: "inbox";
+  readonly name: string;
+  readonly path: string;
+  /** Whether an item is locked while it is handled; items whose handling is one atomic move need no lock. */
+  readonly exclusive: boolean;
+  handle(item: InboxItem, ctx: InboxContext): Promise<InboxOutcome>;
+}
+
+export interface InboxItem {
+  readonly name: string;
+  readonly data: Buffer;
+}
+
+export interface InboxContext extends HandlerContext {
+  readonly queue: QueueContext;
+}
+
+/** Work without a lock: idempotent, repeated, done by one replica at a time. */
+export interface Sweep {
+  readonly kind: "sweep";
+  readonly name: string;
+  readonly everyMs: number;
+  run(ctx: SweepContext): Promise<void>;
+}
+
+export interface SweepContext extends HandlerContext {
+  readonly queue: QueueContext;
+  /** This worker's name in events. */
+  readonly worker: string;
+}
+
+export type Duty = JobStage | BatchStage | Inbox | Sweep;

@@ -1,0 +1,36 @@
+/** What a handler says has happened. The engine decides what it means: states, attempts and delays are not its business. */
+import type { BatchEnding, ErrorCode, JobChanges } from "@sluice/queue-core";
+
+/** Not now, and nobody's fault ("volume 83 % full"): no attempt is counted. */
+export interface Snooze {
+  readonly kind: "snooze";
+  readonly delayMs: number;
+  readonly why: string;
+}
+
+/** A passing failure: tried again with backoff, Failed when the attempts are used up. */
+export interface Retry {
+  readonly kind: "retry";
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** What the other side asked for (Retry-After), if it did. */
+  readonly delayMs?: number;
+}
+
+export type Outcome =
+  | { readonly kind: "done"; readonly changes: JobChanges }
+  | Snooze
+  | Retry
+  | { readonly kind: "fail"; readonly code: ErrorCode; readonly message: string; readonly changes?: JobChanges };
+
+export type BatchOutcome = BatchEnding | Snooze | Retry;
+
+/** An inbox item is finished with, or stays for later. */
+export type InboxOutcome = { readonly kind: "consumed" } | Snooze | Retry;
+
+export const done = (changes: JobChanges = {}): Outcome => ({ kind: "done", changes });
+export const snooze = (delayMs: number, why: string): Snooze => ({ kind: "snooze", delayMs, why });
+export const retry = (code: ErrorCode, message: string, delayMs?: number): Retry =>
+  delayMs === undefined ? { kind: "retry", code, message } : { kind: "retry", code, message, delayMs };
+export const fail = (code: ErrorCode, message: string): Outcome => ({ kind: "fail", code, message });
+export const consumed: InboxOutcome = { kind: "consumed" };
