@@ -13,7 +13,15 @@ import { untilServing } from "./four-letter-word.ts";
 import { choosePort } from "./port.ts";
 import { failed, type Attempt, type Request, type RunningZooKeeper, type Way } from "./types.ts";
 
+type Testcontainers = typeof import("testcontainers");
+
 const DEFAULT_IMAGE = "zookeeper:3.9";
+/** What we need of dockerode's container: testcontainers can neither send a signal nor wait for the end. */
+interface Handle {
+  wait(): Promise<{ StatusCode: number }>;
+  kill(options: { signal: string }): Promise<unknown>;
+}
+
 const DATA_LABEL = "sluice.zookeeper.data";
 
 export const fromDocker: Way = { name: "Docker", attempt };
@@ -27,42 +35,30 @@ async function attempt(request: Request, signal: AbortSignal): Promise<Attempt> 
   const left = await runtime.container.fetchByLabel(DATA_LABEL, request.dataDir);
   if (left !== undefined) await left.remove({ force: true });
   const port = await choosePort(request);
-  const container = await describe(testcontainers.GenericContainer, request, port);
+  const container = await makeContainer(testcontainers, request, port);
   const started = await container.start();
-  const kill = (name: NodeJS.Signals): Promise<unknown> =>
-    runtime.container.getById(started.getId()).kill({ signal: name });
-  const exited = runtime.container
-    .getById(started.getId())
-    .wait()
-    .then((end: { StatusCode: number }) => `exit code ${end.StatusCode}`, messageOf);
   if (await untilServing(port, signal)) {
-    return { ok: true, server: running(started, port, request, kill, exited) };
+    return { ok: true, server: running(started, runtime.container.getById(started.getId()), port, request) };
   }
   await started.stop({ remove: true });
   return failed("the container's server did not answer in time");
 }
 
-async function describe(
-  GenericContainer: typeof import("testcontainers").GenericContainer,
-  request: Request,
-  port: number,
-) {
+async function makeContainer({ GenericContainer, Wait }: Testcontainers, request: Request, port: number) {
   const { data, configFile } = layoutOf(request.dataDir);
   const onHost = process.platform === "linux";
+  const listen = onHost ? "127.0.0.1" : "0.0.0.0";
   await mkdir(data, { recursive: true });
-  await writeFile(
-    configFile,
-    configurationText(request, { data: "/data", port, listen: onHost ? "127.0.0.1" : "0.0.0.0" }),
-  );
+  await writeFile(configFile, configurationText(request, { data: "/data", port, listen }));
   const container = new GenericContainer(request.env["SLUICE_ZOOKEEPER_IMAGE"] ?? DEFAULT_IMAGE)
     .withLabels({ [DATA_LABEL]: request.dataDir })
-    .withEnvironment({ JVMFLAGS: jvmFlags(request).join(" "), ZOO_LOG4J_PROP: "INFO,CONSOLE" })
+    .withEnvironment({ JVMFLAGS: jvmFlags(request).join(" ") })
     .withBindMounts([
       { source: data, target: "/data", mode: "rw" },
-      { source: configFile, target: "/conf/zoo.cfg", mode: "ro" },
+      { source: configFile, target: "/conf/zoo.cfg", mode: "rw" },
     ])
-    // Readiness is asked of the server itself, below: the wording of log lines is nobody's promise.
-    .withWaitStrategy((await import("testcontainers")).Wait.forLogMessage(/.*/));
+    // Readiness is asked of the server itself: the wording of log lines is nobody's promise.
+    .withWaitStrategy(Wait.forLogMessage(/.*/));
   // As us, so that we may remove the files again.
   if (process.getuid !== undefined && process.getgid !== undefined) {
     container.withUser(`${process.getuid()}:${process.getgid()}`);
@@ -70,13 +66,8 @@ async function describe(
   return onHost ? container.withNetworkMode("host") : container.withExposedPorts({ container: port, host: port });
 }
 
-function running(
-  container: StartedTestContainer,
-  port: number,
-  request: Request,
-  kill: (signal: NodeJS.Signals) => Promise<unknown>,
-  exited: Promise<string>,
-): RunningZooKeeper {
+function running(started: StartedTestContainer, handle: Handle, port: number, request: Request): RunningZooKeeper {
+  const exited = handle.wait().then((end) => `exit code ${end.StatusCode}`, messageOf);
   return {
     connect: `127.0.0.1:${port}`,
     source: "docker",
@@ -84,11 +75,11 @@ function running(
     logDir: layoutOf(request.dataDir).transactionLog,
     exited,
     kill: async (signal) => {
-      await kill(signal);
+      await handle.kill({ signal });
       if (signal === "SIGKILL" || signal === "SIGTERM") await exited;
     },
     stop: async () => {
-      await container.stop({ remove: true });
+      await started.stop({ remove: true });
       if (request.ephemeralData) await rm(request.dataDir, { recursive: true, force: true });
     },
   };

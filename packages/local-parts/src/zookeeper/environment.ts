@@ -23,7 +23,7 @@ async function attempt({ env, log }: Request, signal: AbortSignal): Promise<Atte
     if (answers.includes(true)) return { ok: true, server: named(address, env["ZOOKEEPER_LOG_DIR"]) };
     if (!toldSo) log(`ZOOKEEPER_CONNECT=${address} does not answer, waiting for it`);
     toldSo = true;
-    await sleep(POLL_MS);
+    await sleep(POLL_MS, null, { signal }).catch(() => null);
   }
   return { ok: false, final: true, reason: `${address} does not answer` };
 }

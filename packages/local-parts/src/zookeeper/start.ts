@@ -18,7 +18,8 @@ import {
 } from "./types.ts";
 
 const WAY_LIMIT_MS = 60_000;
-const CLEAN_UP_MS = 15_000;
+/** Of the limit, for cleaning up after it. */
+const CLEAN_UP_FACTOR = 0.25;
 const WAYS: readonly Way[] = [fromEnvironment, fromHome, fromDebian, fromDocker, fromApt];
 
 const ADVICE = [
@@ -34,14 +35,15 @@ const ADVICE = [
  * Docker, or installed by apt. A way that fails or takes over a minute gives way to the next.
  * Throws, with what was tried and what would help, when there is none.
  */
-export async function startZooKeeper(
-  options: ZooKeeperOptions,
-  ways: readonly Way[] = WAYS,
-): Promise<RunningZooKeeper> {
-  const request = await fillIn(options);
+export async function startZooKeeper(options: ZooKeeperOptions): Promise<RunningZooKeeper> {
+  return searchWays(WAYS, await fillIn(options), WAY_LIMIT_MS);
+}
+
+/** Apart from the list of ways, so that the order can be tried with ways of which the machine has none. */
+export async function searchWays(ways: readonly Way[], request: Request, limitMs: number): Promise<RunningZooKeeper> {
   const tried: string[] = [];
   for (const way of ways) {
-    const attempt = await attemptInTime(way, request);
+    const attempt = await attemptInTime(way, request, limitMs);
     if (attempt.ok) {
       request.log(`ZooKeeper at ${attempt.server.connect} (${way.name})`);
       return attempt.server;
@@ -57,12 +59,12 @@ export async function startZooKeeper(
  * At the limit a way is told to give up and gets a moment to clean up: the next one works on the same directory.
  * One that cannot give up (a pull of an image) is left behind, and its server ended should it still come.
  */
-async function attemptInTime(way: Way, request: Request): Promise<Attempt> {
+async function attemptInTime(way: Way, request: Request, limitMs: number): Promise<Attempt> {
   const settled = new AbortController();
   const attempt = way
-    .attempt(request, AbortSignal.timeout(WAY_LIMIT_MS))
+    .attempt(request, AbortSignal.timeout(limitMs))
     .catch((error: unknown) => failed(messageOf(error)));
-  const limit = sleep(WAY_LIMIT_MS + CLEAN_UP_MS, failed("took too long"), { signal: settled.signal });
+  const limit = sleep((1 + CLEAN_UP_FACTOR) * limitMs, failed("took too long"), { signal: settled.signal });
   const first = await Promise.race([attempt, limit]);
   settled.abort();
   limit.catch(() => undefined);
