@@ -43,7 +43,10 @@ export class FrameConnection {
     this.lastXid += 1;
     const frame = new JuteWriter().int(this.lastXid).int(opcode).raw(payload.bytes()).frame();
     return new Promise((resolve, reject) => {
-      if (this.socket.destroyed) { reject(new Error("the connection is closed")); return; }
+      if (this.socket.destroyed) {
+        reject(new Error("the connection is closed"));
+        return;
+      }
       this.waiting.push({ resolve, reject });
       this.socket.write(frame);
     });
