@@ -1,4 +1,8 @@
+export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
+export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-types.ts";
 export { openRawSession, type RawSession } from "./raw-session.ts";
 export { ownZooKeeper, testZooKeeper, type OwnZooKeeper, type TestZooKeeper } from "./test-zookeeper.ts";
 export { readTransactions } from "./transaction-log.ts";
 export { touches, type LoggedOp, type Transaction } from "./transaction.ts";
+export { tree, type TreeOptions, type TreeSource } from "./tree.ts";
+export { waitFor, type WaitOptions } from "./wait-for.ts";
