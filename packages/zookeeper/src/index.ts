@@ -16,5 +16,23 @@ export type {
   Stat,
   Watch,
 } from "./port.ts";
-export { systemClock } from "./port.ts";
-export { MOVE_RANKS, type Committer, type Move, type MoveAnswer, type MoveRank } from "./committer.ts";
+export { isSilence, systemClock } from "./port.ts";
+export {
+  makeCommitter,
+  MOVE_RANKS,
+  type Committer,
+  type CommitterHooks,
+  type GroupOutcome,
+  type Move,
+  type MoveAnswer,
+  type MoveRank,
+} from "./committer.ts";
+export { ensureChroot } from "./chroot.ts";
+export type { Backoff } from "./backoff.ts";
+export type { OperationName, SessionHooks } from "./hooks.ts";
+export { keepSession, type KeeperOptions, type SessionKeeper } from "./keeper.ts";
+export { MAX_REQUEST_BYTES } from "./limits.ts";
+export { connectSession, openSession, type Opened, type SessionOptions } from "./open-session.ts";
+export { parseConnect, pathProblem, type ConnectTarget, type Server } from "./paths.ts";
+export { resolveUnknown, type Resolution } from "./unknown.ts";
+export { OPEN_ACL, type Acl } from "./wire/requests.ts";

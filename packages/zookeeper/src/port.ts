@@ -33,11 +33,15 @@ export type Refusal =
 
 /**
  * Why there is no answer:
- * - NOT_SENT: it never left this process (suspended, over a size limit, session closed): surely not applied.
+ * - NOT_SENT: it never left this process (suspended past its deadline, over a size limit): surely not applied.
  * - UNKNOWN: it was sent and the answer is missing: applied or not. Resolve it on this session, never resend blindly.
  * - SESSION_LOST: the session is over; work bound to it must be dropped, not resolved.
  */
 export type Silence = "NOT_SENT" | "UNKNOWN" | "SESSION_LOST";
+
+export function isSilence(code: string): code is Silence {
+  return code === "NOT_SENT" || code === "UNKNOWN" || code === "SESSION_LOST";
+}
 
 export interface Fault {
   readonly ok: false;

@@ -1,0 +1,114 @@
+/** ZooKeeper's wire format, jute: big-endian ints and longs, and lengths before texts, buffers and vectors. */
+
+export class JuteWriter {
+  #buffer: Buffer;
+  #at = 0;
+
+  constructor(capacity: number) {
+    this.#buffer = Buffer.allocUnsafe(Math.max(capacity, 32));
+  }
+
+  int(value: number): void {
+    this.#reserve(4);
+    this.#at = this.#buffer.writeInt32BE(value, this.#at);
+  }
+
+  long(value: bigint): void {
+    this.#reserve(8);
+    this.#at = this.#buffer.writeBigInt64BE(value, this.#at);
+  }
+
+  bool(value: boolean): void {
+    this.#reserve(1);
+    this.#at = this.#buffer.writeUInt8(value ? 1 : 0, this.#at);
+  }
+
+  text(value: string): void {
+    const length = Buffer.byteLength(value);
+    this.int(length);
+    this.#reserve(length);
+    this.#at += this.#buffer.write(value, this.#at);
+  }
+
+  bytes(value: Buffer): void {
+    this.int(value.length);
+    this.#reserve(value.length);
+    this.#at += value.copy(this.#buffer, this.#at);
+  }
+
+  texts(values: readonly string[]): void {
+    this.int(values.length);
+    for (const value of values) this.text(value);
+  }
+
+  /** Everything written so far; its first int becomes the length of what follows it. */
+  finishFrame(): Buffer {
+    this.#buffer.writeInt32BE(this.#at - 4, 0);
+    return this.#buffer.subarray(0, this.#at);
+  }
+
+  #reserve(count: number): void {
+    if (this.#at + count <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + count));
+    this.#buffer.copy(larger, 0, 0, this.#at);
+    this.#buffer = larger;
+  }
+}
+
+/** Reads what JuteWriter writes. Throws RangeError when the bytes end early: whoever reads a frame catches that. */
+export class JuteReader {
+  readonly #buffer: Buffer;
+  #at: number;
+
+  constructor(buffer: Buffer, at = 0) {
+    this.#buffer = buffer;
+    this.#at = at;
+  }
+
+  int(): number {
+    const value = this.#buffer.readInt32BE(this.#at);
+    this.#at += 4;
+    return value;
+  }
+
+  long(): bigint {
+    const value = this.#buffer.readBigInt64BE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  bool(): boolean {
+    const value = this.#buffer.readUInt8(this.#at);
+    this.#at += 1;
+    return value !== 0;
+  }
+
+  text(): string {
+    return this.#slice(this.int()).toString("utf8");
+  }
+
+  /** A copy: a view would keep the whole network chunk in memory for as long as the caller keeps the data. */
+  bytes(): Buffer {
+    return Buffer.from(this.#slice(this.int()));
+  }
+
+  texts(): string[] {
+    const count = this.int();
+    const values: string[] = [];
+    for (let i = 0; i < count; i++) values.push(this.text());
+    return values;
+  }
+
+  rest(): Buffer {
+    return this.#buffer.subarray(this.#at);
+  }
+
+  /** Length -1 is how jute says null, which to us is empty. */
+  #slice(length: number): Buffer {
+    const end = this.#at + Math.max(length, 0);
+    if (end > this.#buffer.length) throw new RangeError(`${length} bytes announced, fewer present`);
+    const slice = this.#buffer.subarray(this.#at, end);
+    this.#at = end;
+    return slice;
+  }
+}

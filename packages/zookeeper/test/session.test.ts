@@ -1,0 +1,60 @@
+import { describe, expect, test } from "@jest/globals";
+import { text, useZooKeeper } from "./support/bundle.ts";
+import { opcodeOf } from "./support/fault-proxy.ts";
+import { OPCODE } from "../src/wire/codes.ts";
+
+const zk = useZooKeeper();
+
+describe("a session", () => {
+  test("writes and reads back through its chroot", async () => {
+    const chroot = await zk.freshChroot();
+    const session = await zk.session({ connect: zk.server.address + chroot });
+    const made = await session.multi([
+      { op: "create", path: "/a", data: text("one") },
+      { op: "set", path: "/a", data: text("two"), version: 0 },
+      { op: "create", path: "/a/b", data: text(""), ephemeral: true },
+      { op: "check", path: "/a", version: 1 },
+    ]);
+    expect(made).toMatchObject({ ok: true, stats: [null, { version: 1, dataLength: 3 }, null, null] });
+    const outside = await zk.session({ connect: zk.server.address });
+    const seen = await outside.get(`${chroot}/a`);
+    expect(seen.ok && seen.value.data.toString()).toBe("two");
+    const child = await session.exists("/a/b");
+    expect(child.ok && child.value?.ephemeralOwner).toBe(session.id);
+    expect(await session.children("/a")).toMatchObject({ ok: true, value: { names: ["b"], stat: { numChildren: 1 } } });
+  });
+
+  test("answers a refusal with the op that failed, and applies nothing of the multi", async () => {
+    const session = await zk.session();
+    await session.multi([{ op: "create", path: "/a", data: text("") }]);
+    const answer = await session.multi([
+      { op: "create", path: "/b", data: text("") },
+      { op: "set", path: "/a", data: text("x"), version: 7 },
+      { op: "delete", path: "/missing", version: 0 },
+    ]);
+    expect(answer).toEqual({ ok: false, code: "BAD_VERSION", detail: "set /a", index: 1 });
+    expect(await session.exists("/b")).toEqual({ ok: true, value: null });
+  });
+
+  test("reads many nodes in one round trip, in the order asked", async () => {
+    const proxy = await zk.proxy();
+    const session = await zk.session({ connect: proxy.address + (await zk.freshChroot()) });
+    await session.multi([
+      { op: "create", path: "/a", data: text("data of a") },
+      { op: "create", path: "/a/x", data: text("") },
+    ]);
+    const before = proxy.requests.length;
+    const answer = await session.readMany([{ get: "/a" }, { get: "/none" }, { children: "/a" }, { children: "/none" }]);
+    expect(answer).toMatchObject({
+      ok: true,
+      value: [
+        { kind: "node", node: { data: text("data of a"), stat: { version: 0, numChildren: 1 } } },
+        { kind: "none" },
+        { kind: "children", names: ["x"] },
+        { kind: "none" },
+      ],
+    });
+    const asked = proxy.requests.slice(before).map(opcodeOf);
+    expect(asked.filter((opcode) => opcode !== OPCODE.ping)).toEqual([OPCODE.multiRead]);
+  });
+});
