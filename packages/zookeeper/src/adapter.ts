@@ -10,6 +10,7 @@ import { showServers, type Server } from "./paths.ts";
 import type { Link, LinkCall, LinkListener, LinkOptions, LinkReply } from "./link.ts";
 import { ERR, XID } from "./wire/codes.ts";
 import { FrameAssembler } from "./wire/frames.ts";
+import { Malformed } from "./wire/jute.ts";
 import { decodeConnectResponse, decodeReply, decodeWatchEvent, type ReplyHeader } from "./wire/replies.ts";
 import { encodePing, numberFrame, type EncodedRequest } from "./wire/requests.ts";
 
@@ -144,14 +145,14 @@ class NzcLink implements Link {
 
   #wrap(request: EncodedRequest): OurRequest {
     const manager = this.#manager;
-    const now = this.#options.monotonicMs;
+    const { monotonicMs, lastXid = LAST_XID } = this.#options;
     return {
       header: { xid: 0, type: request.opcode },
       payload: null,
       sentAtMs: null,
       toBuffer() {
-        this.sentAtMs = now();
-        if (manager.xid > LAST_XID) manager.xid = 1;
+        this.sentAtMs = monotonicMs();
+        if (manager.xid > lastXid) manager.xid = 1;
         return numberFrame(request.frame, this.header.xid);
       },
     };
@@ -213,8 +214,8 @@ class NzcLink implements Link {
       }
     } catch (error) {
       // Only decoding throws here: callers' code runs in microtasks of its own.
-      if (!(error instanceof RangeError)) throw error;
-      if (this.#connection === connection) this.drop(`malformed frame: ${error.message}`);
+      if (!(error instanceof Malformed)) throw error;
+      if (this.#connection === connection) this.drop(`malformed: ${error.message}`);
     }
   }
 

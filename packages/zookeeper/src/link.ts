@@ -54,4 +54,6 @@ export interface LinkOptions {
   readonly monotonicMs: () => number;
   /** The seam for TLS. */
   readonly openSocket: (server: Server) => Socket;
+  /** After this number requests are counted from 1 again; for tests, which cannot send a billion. */
+  readonly lastXid?: number;
 }

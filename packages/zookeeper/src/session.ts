@@ -22,6 +22,7 @@ import { ServerClock } from "./server-clock.ts";
 import { callDeadlineMs, pingIntervalMs, stateOf, watchdogIntervalMs } from "./session-health.ts";
 import { WatchTable } from "./watches.ts";
 import { ERR, faultOf } from "./wire/codes.ts";
+import { Malformed } from "./wire/jute.ts";
 import {
   decodeChildren,
   decodeMulti,
@@ -317,7 +318,7 @@ export class LiveSession implements Session {
     try {
       return onReply(outcome.reply);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
+      if (!(error instanceof Malformed)) throw error;
       this.#parts.link.drop(`malformed answer: ${error.message}`);
       return onSilence({ ok: false, code: "UNKNOWN", detail: "malformed answer" });
     }

@@ -1,49 +1,45 @@
+import { Malformed } from "./jute.ts";
+
 /** A frame longer than this is not one: the largest honest answer, a list of 100,000 children, has 2 MB. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+const LENGTH_BYTES = 4;
 
 /**
  * Cuts a stream of chunks into frames, without their length. One per connection, so that half a frame left by a
- * connection that broke can never spoil the next one. Throws RangeError at an impossible length.
+ * connection that broke can never spoil the next one.
  */
 export class FrameAssembler {
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Length of the frame being collected, with its four bytes of length; null while those are incomplete. */
-  #wanted: number | null = null;
+  /** Until so many bytes are here no frame is complete: a large one is not copied again at each of its chunks. */
+  #wanted = LENGTH_BYTES;
 
   push(chunk: Buffer): Buffer[] {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
+    if (this.#bytes < this.#wanted) return [];
+    const stream = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bytes);
     const frames: Buffer[] = [];
-    for (let frame = this.#next(); frame !== null; frame = this.#next()) frames.push(frame);
+    let at = 0;
+    for (let end = frameEnd(stream, at); end <= stream.length; end = frameEnd(stream, at)) {
+      frames.push(stream.subarray(at + LENGTH_BYTES, end));
+      at = end;
+    }
+    this.#keep(stream.subarray(at));
     return frames;
   }
 
-  #next(): Buffer | null {
-    this.#wanted ??= this.#readLength();
-    if (this.#wanted === null || this.#bytes < this.#wanted) return null;
-    const all = this.#joined();
-    const frame = all.subarray(4, this.#wanted);
-    this.#chunks = [all.subarray(this.#wanted)];
-    this.#bytes -= this.#wanted;
-    this.#wanted = null;
-    return frame;
+  #keep(rest: Buffer): void {
+    this.#chunks = rest.length === 0 ? [] : [rest];
+    this.#bytes = rest.length;
+    this.#wanted = frameEnd(rest, 0);
   }
+}
 
-  #readLength(): number | null {
-    if (this.#bytes < 4) return null;
-    const length = this.#joined().readInt32BE(0);
-    if (length < 0 || length > MAX_FRAME_BYTES) throw new RangeError(`impossible frame length ${length}`);
-    return length + 4;
-  }
-
-  /** Joins only when a frame is complete or begins: collecting a large one does not copy it again at each chunk. */
-  #joined(): Buffer {
-    const [first, ...others] = this.#chunks;
-    if (first === undefined) return Buffer.alloc(0);
-    if (others.length === 0) return first;
-    const all = Buffer.concat(this.#chunks, this.#bytes);
-    this.#chunks = [all];
-    return all;
-  }
+/** Where the frame that begins at `at` ends; if even its length is incomplete, where that ends. */
+function frameEnd(stream: Buffer, at: number): number {
+  if (stream.length - at < LENGTH_BYTES) return at + LENGTH_BYTES;
+  const length = stream.readInt32BE(at);
+  if (length < 0 || length > MAX_FRAME_BYTES) throw new Malformed(`frame length ${length}`);
+  return at + LENGTH_BYTES + length;
 }

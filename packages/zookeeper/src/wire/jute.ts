@@ -55,7 +55,10 @@ export class JuteWriter {
   }
 }
 
-/** Reads what JuteWriter writes. Throws RangeError when the bytes end early: whoever reads a frame catches that. */
+/** Bytes that are not what the protocol says. The connection they came by is of no more use. */
+export class Malformed extends Error {}
+
+/** Reads what JuteWriter writes; throws Malformed when the bytes end early. */
 export class JuteReader {
   readonly #buffer: Buffer;
   #at: number;
@@ -66,30 +69,24 @@ export class JuteReader {
   }
 
   int(): number {
-    const value = this.#buffer.readInt32BE(this.#at);
-    this.#at += 4;
-    return value;
+    return this.#buffer.readInt32BE(this.#advance(4));
   }
 
   long(): bigint {
-    const value = this.#buffer.readBigInt64BE(this.#at);
-    this.#at += 8;
-    return value;
+    return this.#buffer.readBigInt64BE(this.#advance(8));
   }
 
   bool(): boolean {
-    const value = this.#buffer.readUInt8(this.#at);
-    this.#at += 1;
-    return value !== 0;
+    return this.#buffer.readUInt8(this.#advance(1)) !== 0;
   }
 
   text(): string {
-    return this.#slice(this.int()).toString("utf8");
+    return this.#slice().toString("utf8");
   }
 
   /** A copy: a view would keep the whole network chunk in memory for as long as the caller keeps the data. */
   bytes(): Buffer {
-    return Buffer.from(this.#slice(this.int()));
+    return Buffer.from(this.#slice());
   }
 
   texts(): string[] {
@@ -104,11 +101,16 @@ export class JuteReader {
   }
 
   /** Length -1 is how jute says null, which to us is empty. */
-  #slice(length: number): Buffer {
-    const end = this.#at + Math.max(length, 0);
-    if (end > this.#buffer.length) throw new RangeError(`${length} bytes announced, fewer present`);
-    const slice = this.#buffer.subarray(this.#at, end);
-    this.#at = end;
-    return slice;
+  #slice(): Buffer {
+    const length = Math.max(this.int(), 0);
+    const start = this.#advance(length);
+    return this.#buffer.subarray(start, start + length);
+  }
+
+  #advance(count: number): number {
+    const start = this.#at;
+    if (start + count > this.#buffer.length) throw new Malformed(`${count} bytes expected at ${start}, fewer present`);
+    this.#at = start + count;
+    return start;
   }
 }
