@@ -93,3 +93,30 @@ export { load, peek, sortEntries } from "./job-reads.ts";
 export { endsJob, type JobStore, makeJobStore } from "./job-store.ts";
 export type { NewEvent, Wait } from "./fleet-job.ts";
 export type { Batch, BatchClaimResult, BatchEnding, BatchLease, ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
+export { ensureTree, readFleetId, type TreeResult } from "./tree.ts";
+export { ownerOf } from "./rendezvous.ts";
+export { type Holds, holdsGuard, type HoldTarget, readHolds } from "./holds.ts";
+export { type IdBlocks, makeIdBlocks } from "./id-blocks.ts";
+export { acquireObjectLocks, type ObjectLockResult, type ObjectLocks, releaseObjectLocks } from "./object-locks.ts";
+export { createBatch, type CreateRequest, type CreateResult, findBatch } from "./batch-create.ts";
+export { type BatchCommitResult, type BatchStore, makeBatchStore } from "./batch-store.ts";
+export {
+  CHUNK_ROWS,
+  type Expander,
+  type ExpanderOptions,
+  makeExpander,
+  QUEUE_ENTRIES_MAX,
+  queueIsFull,
+} from "./expansion.ts";
+export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
+export { readReport } from "./reports.ts";
+export { auditHash, auditProblem } from "./audit.ts";
+export type { ActionResult, Operator } from "./operator.ts";
+export { actOnJob, changePriority, resumeJob } from "./operator-jobs.ts";
+export { actOnBatch } from "./operator-batches.ts";
+export { releaseHold, setHold } from "./operator-holds.ts";
+export { cleanUpBatch, type CleanUpResult, dayOf, deleteJobsOfBatch, sweepEntry } from "./clean-up.ts";
+export { type BatchView, type JobView, listBucket, readBatch, readJob, readJobs, type Viewed } from "./readers.ts";
+export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
+export { createJobOps, type NewJob } from "./job-ops.ts";
+export { explained, newFleetJob } from "./fleet-job.ts";

@@ -1,0 +1,290 @@
+/** Claim, settle, release: the life of one batch in the hands of one worker. Every change is one fenced multi. */
+import type { Node, Op, ReadAnswer } from "@sluice/zookeeper";
+import type { BatchClaimResult, BatchEnding, BatchLease, LoadedBatch } from "./batch.ts";
+import {
+  claimBatchOps,
+  expansionOp,
+  failedProofOp,
+  gateOps,
+  moveBatchOps,
+  releaseBatchOps,
+  reportOp,
+  unlockBatchOp,
+} from "./batch-ops.ts";
+import type { Actor, QueueContext } from "./context.ts";
+import { failureMessage } from "./errors.ts";
+import { type BatchId, parseJobId } from "./ids.ts";
+import type { Guard } from "./job.ts";
+import { deleteOp } from "./job-ops.ts";
+import { paths } from "./paths.ts";
+import { type BatchStatus, type Expansion, type Lock, type Parsed, type RecordType, records } from "./records.ts";
+import { storeReport } from "./reports.ts";
+import { sendFenced, type Verdict } from "./send.ts";
+import type { BatchState } from "./states.ts";
+import { formatTimestamp } from "./timestamp.ts";
+import { nextBatchState } from "./transitions.ts";
+
+export type BatchCommitResult =
+  | { readonly kind: "applied"; readonly to: BatchState }
+  | { readonly kind: "fenced" }
+  | { readonly kind: "guarded" }
+  /** A job came back or failed while the verdict was being written: look again. */
+  | { readonly kind: "gate-shut" }
+  | { readonly kind: "lost" }
+  | { readonly kind: "refused"; readonly detail: string };
+
+export interface BatchStore {
+  claim(state: BatchState, id: BatchId): Promise<BatchClaimResult>;
+  settle(loaded: LoadedBatch, ending: BatchEnding, guard?: Guard): Promise<BatchCommitResult>;
+}
+
+export function makeBatchStore(ctx: QueueContext, actor: Actor): BatchStore {
+  return {
+    claim: (state, id) => claim(ctx, actor, state, id),
+    settle: (loaded, ending, guard) => settle(ctx, loaded, ending, guard ?? []),
+  };
+}
+
+const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
+
+async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: BatchId): Promise<BatchClaimResult> {
+  const answers = await ctx.session.readMany([
+    { get: paths.batchStatus(id) },
+    { get: paths.fleetBatch(state, id) },
+    { get: paths.batchLock(id) },
+    { get: paths.batchSubmission(id) },
+    { get: paths.expansion(id) },
+    { get: paths.batchReport(id) },
+  ]);
+  if (!answers.ok) return { kind: "lost", detail: `${answers.code} ${answers.detail}` };
+  const [status, entry, lock, submission, expansion, report] = answers.value.map(nodeOf);
+  if (!status || !entry) return { kind: "gone" };
+  if (lock) return { kind: "held" };
+  const read = decode(status, submission ?? null, expansion ?? null, report ?? null);
+  if (!read.ok) return { kind: "broken", problem: read.problem };
+  if (read.value.status.status !== state) return { kind: "gone" };
+
+  const lease: BatchLease = {
+    id,
+    state,
+    claim: ctx.newId(),
+    token: status.stat.version + 1,
+    statusBytes: status.data,
+    entryVersion: entry.stat.version + 1,
+  };
+  const loaded: LoadedBatch = {
+    lease,
+    batch: { id, state, attempt: lease.entryVersion, ...read.value },
+    expansionVersion: expansion?.stat.version ?? null,
+    reportVersion: report?.stat.version ?? null,
+  };
+  const since = formatTimestamp(ctx.clock.nowMs());
+  const newLock: Lock = { owner: actor.worker, stage: actor.stage, claim: lease.claim, since };
+  const sent = await sendFenced(ctx, { rank: "claim", ops: claimBatchOps(lease, newLock) }, async () => {
+    const mine = await holdsLock(ctx, lease);
+    return mine === null ? "ask-again" : mine ? "applied" : "not-applied";
+  });
+  if (sent.kind === "applied") return { kind: "acquired", loaded };
+  if (sent.kind === "lost") return { kind: "lost", detail: "session lost" };
+  return { kind: sent.kind === "refused" && sent.fault.code === "NODE_EXISTS" ? "held" : "gone" };
+}
+
+function decode(status: Node, submission: Node | null, expansion: Node | null, report: Node | null) {
+  const parts = {
+    status: records.batchStatus.decode(status.data),
+    submission: required(records.submission, submission),
+    expansion: optional(records.expansion, expansion),
+    report: optional(records.statusReport, report),
+  };
+  if (!parts.status.ok) return parts.status;
+  if (!parts.submission.ok) return parts.submission;
+  if (!parts.expansion.ok) return parts.expansion;
+  if (!parts.report.ok) return parts.report;
+  return {
+    ok: true as const,
+    value: {
+      status: parts.status.value,
+      submission: parts.submission.value,
+      expansion: parts.expansion.value,
+      report: parts.report.value,
+    },
+  };
+}
+
+const required = <T>(record: RecordType<T>, node: Node | null): Parsed<T> =>
+  node === null ? { ok: false, problem: `${record.name}: no node` } : record.decode(node.data);
+const optional = <T>(record: RecordType<T>, node: Node | null): Parsed<T | null> =>
+  node === null ? { ok: true, value: null } : record.decode(node.data);
+
+/** null when the question could not be answered. */
+async function holdsLock(ctx: QueueContext, lease: BatchLease): Promise<boolean | null> {
+  const node = await ctx.session.get(paths.batchLock(lease.id));
+  if (!node.ok) return node.code === "NO_NODE" ? false : null;
+  const lock = records.lock.decode(node.value.data);
+  return lock.ok && lock.value.claim === lease.claim;
+}
+
+interface BatchPlan {
+  readonly to: BatchState;
+  readonly ops: readonly Op[];
+  /** Indices of the ops that prove a bucket empty, or a job failed. */
+  readonly gate: readonly number[];
+  readonly expansion: Expansion | null;
+}
+
+async function settle(
+  ctx: QueueContext,
+  loaded: LoadedBatch,
+  ending: BatchEnding,
+  guard: Guard,
+): Promise<BatchCommitResult> {
+  const op = ctx.newId();
+  const plan = await planOf(ctx, loaded, ending, op);
+  if ("problem" in plan) return { kind: "refused", detail: plan.problem };
+  const { lease } = loaded;
+  const sent = await sendFenced(ctx, { rank: "commit", shared: guard, ops: plan.ops }, () =>
+    settled(ctx, lease, plan, op),
+  );
+  if (sent.kind === "applied") return { kind: "applied", to: plan.to };
+  if (sent.kind === "lost") return sent;
+  if (sent.kind === "refused") {
+    const { code, detail } = sent.fault;
+    const index = sent.fault.index - guard.length;
+    if (sent.fault.index >= 0 && index < 0) return { kind: "guarded" };
+    if (plan.gate.includes(index)) return { kind: "gate-shut" };
+    if (code !== "BAD_VERSION" && code !== "NO_NODE") return { kind: "refused", detail: `${code} ${detail}` };
+  }
+  await dropOwnBatchLock(ctx, lease);
+  return { kind: "fenced" };
+}
+
+async function planOf(
+  ctx: QueueContext,
+  loaded: LoadedBatch,
+  ending: BatchEnding,
+  op: string,
+): Promise<BatchPlan | { readonly problem: string }> {
+  const { lease, batch } = loaded;
+  if (ending.kind === "release") {
+    return { to: lease.state, ops: releaseBatchOps(lease), gate: [], expansion: null };
+  }
+  const outcome = outcomeOf(ending);
+  const to = nextBatchState(lease.state, { by: "stage", outcome });
+  if (to === null) return { problem: `${lease.state} has no way for ${ending.kind}` };
+  const status = batchStatus(ctx, to, ending);
+  const move = moveBatchOps({
+    id: lease.id,
+    from: lease.state,
+    status,
+    statusVersion: lease.token,
+    entryVersion: lease.entryVersion,
+  });
+  const finish = (middle: readonly Op[], gate: readonly number[], expansion: Expansion | null): BatchPlan => ({
+    to,
+    ops: [
+      ...move,
+      ...middle,
+      ...(expansion === null ? [] : [expansionOp(lease.id, expansion, loaded.expansionVersion)]),
+      unlockBatchOp(lease.id),
+    ],
+    gate: gate.map((i) => i + move.length),
+    expansion,
+  });
+  switch (ending.kind) {
+    case "start":
+      return finish([], [], { rows: ending.rows, created: 0, digest: ending.digest, reports: 0, op });
+    case "park":
+      return finish([], [], null);
+    case "fail": {
+      const before = batch.expansion ?? { rows: 0, created: 0, digest: "", reports: 0, op };
+      // Once a job exists the batch must report on it: rows that cannot become work become failed jobs instead.
+      if (before.created > 0) return { problem: "a batch with jobs cannot fail as a whole" };
+      return finish([], [], { ...before, op });
+    }
+    case "verdict": {
+      const before = batch.expansion;
+      if (before === null) return { problem: "a batch without expansion cannot report" };
+      const stored = await storeReport(ctx, lease.id, before.reports + 1, ending.report);
+      if (stored === null) return { problem: "the report's lists could not be written" };
+      const failedJob = ending.report.failed_jobs[0];
+      const proof = proofOps(lease.id, failedJob);
+      if (proof === null) return { problem: `no job id: ${failedJob ?? ""}` };
+      const report = reportOp(lease.id, stored, loaded.reportVersion);
+      const gate = proof.map((_, i) => i);
+      return finish([...proof, report], gate, { ...before, reports: before.reports + 1, op });
+    }
+  }
+}
+
+function proofOps(id: BatchId, failedJob: string | undefined): readonly Op[] | null {
+  if (failedJob === undefined) return gateOps(id, "batch-failed");
+  const job = parseJobId(failedJob);
+  return job === null ? null : [failedProofOp(id, job)];
+}
+
+function outcomeOf(ending: Exclude<BatchEnding, { kind: "release" }>): "done" | "fail" | "park" {
+  switch (ending.kind) {
+    case "start":
+      return "done";
+    case "park":
+    case "fail":
+      return ending.kind;
+    case "verdict":
+      return ending.report.failed_jobs.length === 0 ? "done" : "fail";
+  }
+}
+
+function batchStatus(ctx: QueueContext, to: BatchState, ending: BatchEnding): BatchStatus {
+  const message =
+    ending.kind === "fail"
+      ? failureMessage(ending.code, ending.message)
+      : ending.kind === "park"
+        ? ending.why
+        : ending.kind === "verdict" && ending.report.failed_jobs.length > 0
+          ? `${ending.report.failed_jobs.length} of ${ending.report.failed_jobs.length + ending.report.successful_jobs.length} jobs failed`
+          : "";
+  return { status: to, last_modified: formatTimestamp(ctx.clock.nowMs()), message };
+}
+
+/**
+ * After a lost answer. With an expansion the op decides. Without one (park, release) the lock does: nobody but its
+ * owner moves a batch out of these states, so "not at the token and the lock is gone" is our own doing.
+ */
+async function settled(ctx: QueueContext, lease: BatchLease, plan: BatchPlan, op: string): Promise<Verdict> {
+  const answers = await ctx.session.readMany([
+    { get: paths.batchStatus(lease.id) },
+    { get: paths.batchLock(lease.id) },
+    { get: paths.expansion(lease.id) },
+  ]);
+  if (!answers.ok) return "ask-again";
+  const [status, lockNode, expansionNode] = answers.value.map(nodeOf);
+  const lock = lockNode ? records.lock.decode(lockNode.data) : null;
+  const mine = lock?.ok === true && lock.value.claim === lease.claim;
+  if (status?.stat.version === lease.token && mine) return "send-again";
+  if (plan.expansion === null) {
+    const now = status ? records.batchStatus.decode(status.data) : null;
+    const moved = status?.stat.version === lease.token + 1 && now?.ok === true && now.value.status === plan.to;
+    return moved && !mine ? "applied" : "not-applied";
+  }
+  const expansion = expansionNode ? records.expansion.decode(expansionNode.data) : null;
+  return expansion?.ok === true && expansion.value.op === op ? "applied" : "not-applied";
+}
+
+/** As for jobs: fenced out with the session alive, an owner removes its own lock and nothing else. */
+export async function dropOwnBatchLock(ctx: QueueContext, lease: BatchLease): Promise<void> {
+  const answers = await ctx.session.readMany([
+    { get: paths.batchStatus(lease.id) },
+    { get: paths.batchLock(lease.id) },
+  ]);
+  if (!answers.ok) return;
+  const [status, lockNode] = answers.value.map(nodeOf);
+  const lock = lockNode ? records.lock.decode(lockNode.data) : null;
+  if (!status || !lockNode || lock?.ok !== true || lock.value.claim !== lease.claim) return;
+  await ctx.committer.submit({
+    rank: "commit",
+    ops: [
+      { op: "check", path: paths.batchStatus(lease.id), version: status.stat.version },
+      deleteOp(paths.batchLock(lease.id), lockNode.stat.version),
+    ],
+  });
+}

@@ -1,0 +1,80 @@
+/** Release, delete and re-report a batch. */
+import type { Node, ReadAnswer } from "@sluice/zookeeper";
+import { expansionOp, gateOps, moveBatchOps } from "./batch-ops.ts";
+import type { QueueContext } from "./context.ts";
+import { holdsGuard, readHolds } from "./holds.ts";
+import type { BatchId } from "./ids.ts";
+import { deleteOp } from "./job-ops.ts";
+import { act, type ActionResult, type Operator } from "./operator.ts";
+import { paths } from "./paths.ts";
+import { records } from "./records.ts";
+import { BATCH_STATES } from "./states.ts";
+import { formatTimestamp } from "./timestamp.ts";
+import { type BatchAction, nextBatchState } from "./transitions.ts";
+
+const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
+
+export async function actOnBatch(
+  ctx: QueueContext,
+  operator: Operator,
+  action: BatchAction,
+  id: BatchId,
+): Promise<ActionResult> {
+  return await act(ctx, operator, `batch.${action}`, id, async (op) => {
+    const holds = await readHolds(ctx.session);
+    if (!holds.ok) return { kind: "lost" };
+    const answers = await ctx.session.readMany([
+      { get: paths.batchStatus(id) },
+      { get: paths.batchSubmission(id) },
+      { get: paths.expansion(id) },
+      { get: paths.batchLock(id) },
+      { get: paths.bucket(id, "batch-processing") },
+      ...BATCH_STATES.map((state) => ({ get: paths.fleetBatch(state, id) })),
+    ]);
+    if (!answers.ok) return { kind: "lost" };
+    const [statusNode, submissionNode, expansionNode, lockNode, processing, ...entries] = answers.value.map(nodeOf);
+    if (!statusNode || !submissionNode) return { kind: "not-found" };
+    const status = records.batchStatus.decode(statusNode.data);
+    const submission = records.submission.decode(submissionNode.data);
+    if (!status.ok || !submission.ok) return { kind: "refused", why: `the nodes of ${id} are broken: run fsck` };
+    const from = status.value.status;
+    const to = nextBatchState(from, { by: "operator", action });
+    const entryVersion = entries[BATCH_STATES.indexOf(from)]?.stat.version;
+    if (to === null || entryVersion === undefined) {
+      return { kind: "refused", why: `a batch that is ${from} cannot be asked to ${action}` };
+    }
+    if (action === "release" && holds.value.collections.has(submission.value.profile_name)) {
+      return { kind: "refused", why: `the collection ${submission.value.profile_name} is still held` };
+    }
+    const expansion = expansionNode ? records.expansion.decode(expansionNode.data) : null;
+    if (action === "update-reporting") {
+      if (expansion?.ok !== true || expansion.value.created === 0) {
+        return {
+          kind: "refused",
+          why: "it was never expanded: there is nothing to report on; delete it and submit again",
+        };
+      }
+      const running = processing?.stat.numChildren ?? 0;
+      if (running > 0) return { kind: "refused", why: `${running} of its jobs are still under way` };
+    }
+    const move = moveBatchOps({
+      id,
+      from,
+      status: { status: to, last_modified: formatTimestamp(ctx.clock.nowMs()), message: operator.reason },
+      statusVersion: statusNode.stat.version,
+      entryVersion,
+    });
+    return {
+      kind: "go",
+      shared: action === "release" ? holdsGuard(holds.value) : [],
+      ops: [
+        ...move,
+        ...(action === "update-reporting" ? gateOps(id, "batch-processing") : []),
+        ...(expansion?.ok === true && expansionNode
+          ? [expansionOp(id, { ...expansion.value, op }, expansionNode.stat.version)]
+          : []),
+        ...(lockNode ? [deleteOp(paths.batchLock(id), lockNode.stat.version)] : []),
+      ],
+    };
+  });
+}

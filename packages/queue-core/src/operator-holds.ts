@@ -1,0 +1,59 @@
+/** Hold and release a collection, pause and resume the queue or a stage. */
+import type { QueueContext } from "./context.ts";
+import { holdPath, type HoldTarget, releaseHoldOps, setHoldOps } from "./holds.ts";
+import { act, type ActionPlan, type ActionResult, type Operator } from "./operator.ts";
+import { paths } from "./paths.ts";
+import { records } from "./records.ts";
+import { formatTimestamp } from "./timestamp.ts";
+
+const nameOf = (target: HoldTarget): string =>
+  target.kind === "collection" ? target.profile : target.kind === "stage" ? target.stage : "ingest";
+
+/** A profile's name becomes part of a path: letters, digits, dot, dash and underscore only. */
+const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+export async function setHold(
+  ctx: QueueContext,
+  operator: Operator,
+  target: HoldTarget,
+  until?: string,
+): Promise<ActionResult> {
+  if (target.kind === "collection" && !PROFILE_NAME.test(target.profile)) {
+    return { kind: "refused", why: `no collection can be called ${JSON.stringify(target.profile)}` };
+  }
+  return await act(ctx, operator, `${target.kind}.hold`, nameOf(target), async () => {
+    const look = await lookAt(ctx, target);
+    if ("kind" in look) return look;
+    if (look.node !== null) return { kind: "refused", why: `${nameOf(target)} is held already` };
+    const since = formatTimestamp(ctx.clock.nowMs());
+    const hold = { by: operator.name, since, why: operator.reason, until };
+    return { kind: "go", ops: setHoldOps(target, hold, look.counter) };
+  });
+}
+
+export async function releaseHold(ctx: QueueContext, operator: Operator, target: HoldTarget): Promise<ActionResult> {
+  return await act(ctx, operator, `${target.kind}.release`, nameOf(target), async () => {
+    const look = await lookAt(ctx, target);
+    if ("kind" in look) return look;
+    if (look.node === null) return { kind: "refused", why: `${nameOf(target)} is not held` };
+    return { kind: "go", ops: releaseHoldOps(target, look.node, look.counter) };
+  });
+}
+
+interface HoldLook {
+  readonly counter: { readonly value: number; readonly version: number };
+  /** Version of the hold's node; null when there is none. */
+  readonly node: number | null;
+}
+
+async function lookAt(ctx: QueueContext, target: HoldTarget): Promise<HoldLook | Exclude<ActionPlan, { kind: "go" }>> {
+  const answers = await ctx.session.readMany([{ get: paths.holds }, { get: holdPath(target) }]);
+  if (!answers.ok) return { kind: "lost" };
+  const [counterNode, hold] = answers.value;
+  if (counterNode?.kind !== "node") return { kind: "refused", why: "the tree is not initialised" };
+  const counter = records.counter.decode(counterNode.node.data);
+  return {
+    counter: { value: counter.ok ? counter.value : 0, version: counterNode.node.stat.version },
+    node: hold?.kind === "node" ? hold.node.stat.version : null,
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * What operators do to jobs, batches and holds: each action one multi that carries its audit record. Operators hold no
+ * lock; the versions they read are their fence, and who loses a race is told so.
+ */
+import type { Op } from "@sluice/zookeeper";
+import { type AuditEntry, auditOps } from "./audit.ts";
+import type { QueueContext } from "./context.ts";
+import { paths } from "./paths.ts";
+import { records } from "./records.ts";
+import { sendFenced } from "./send.ts";
+import { formatTimestamp } from "./timestamp.ts";
+
+export interface Operator {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export type ActionResult =
+  | { readonly kind: "applied" }
+  /** The table, a hold or the state of the batch does not allow it; `why` is for people. */
+  | { readonly kind: "refused"; readonly why: string }
+  /** Somebody changed the same thing meanwhile. */
+  | { readonly kind: "conflict"; readonly why: string }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "lost" };
+
+/** What an action wants to do, from a fresh look at the tree. */
+export type ActionPlan =
+  | { readonly kind: "go"; readonly ops: readonly Op[]; readonly shared?: readonly Op[] }
+  | Exclude<ActionResult, { kind: "applied" }>;
+
+const TRIES_MAX = 20;
+
+/**
+ * Looks, plans and sends. A refusal at the audit's head only means that another action came between: try again. A
+ * refusal elsewhere means that what was looked at has changed: one more look decides.
+ */
+export async function act(
+  ctx: QueueContext,
+  operator: Operator,
+  action: string,
+  target: string,
+  look: (op: string) => Promise<ActionPlan>,
+): Promise<ActionResult> {
+  const op = ctx.newId();
+  let lastRefusal = "";
+  for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
+    const plan = await look(op);
+    if (plan.kind !== "go") return plan;
+    const head = await ctx.session.get(paths.auditHead);
+    if (!head.ok) return { kind: "lost" };
+    const decoded = records.auditHead.decode(head.value.data);
+    if (!decoded.ok) return { kind: "refused", why: decoded.problem };
+    const at = formatTimestamp(ctx.clock.nowMs());
+    const entry: AuditEntry = { op, at, actor: operator.name, action, target, reason: operator.reason };
+    const ops = [...plan.ops, ...auditOps(decoded.value, head.value.stat.version, entry)];
+    const sent = await sendFenced(ctx, { rank: "operator", shared: plan.shared ?? [], ops }, () =>
+      inAudit(ctx, op, decoded.value.number),
+    );
+    if (sent.kind === "applied") return sent;
+    if (sent.kind === "lost") return sent;
+    lastRefusal = sent.kind === "refused" ? `${sent.fault.code} ${sent.fault.detail}` : "";
+  }
+  return { kind: "conflict", why: `it kept changing: ${lastRefusal}` };
+}
+
+/** Our op is in one of the records made since we looked, or it was not applied and may be planned anew. */
+async function inAudit(ctx: QueueContext, op: string, since: number): Promise<"applied" | "not-applied" | "ask-again"> {
+  const node = await ctx.session.get(paths.auditHead);
+  const head = node.ok ? records.auditHead.decode(node.value.data) : null;
+  if (head?.ok !== true) return "ask-again";
+  const numbers = Array.from({ length: head.value.number - since }, (_, i) => since + 1 + i);
+  if (numbers.length === 0) return "not-applied";
+  const answers = await ctx.session.readMany(numbers.map((number) => ({ get: paths.auditRecord(number) })));
+  if (!answers.ok) return "ask-again";
+  const mine = answers.value.some((answer) => {
+    const record = answer.kind === "node" ? records.auditRecord.decode(answer.node.data) : null;
+    return record?.ok === true && record.value.op === op;
+  });
+  return mine ? "applied" : "not-applied";
+}

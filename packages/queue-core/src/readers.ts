@@ -1,0 +1,155 @@
+/** Looking at one job or batch as a whole, for people and for stages that must tell of them. */
+import type { Node, ReadAnswer, Session } from "@sluice/zookeeper";
+import { type BatchId, type JobId, parseJobId } from "./ids.ts";
+import { paths } from "./paths.ts";
+import {
+  type BatchStatus,
+  type Expansion,
+  type FleetJob,
+  type Identifiers,
+  type Inventory,
+  type JobConfiguration,
+  type JobStatus,
+  type Lock,
+  type Metadata,
+  type RecordType,
+  records,
+  type StatusReport,
+  type Submission,
+} from "./records.ts";
+import { type Bucket, BUCKETS } from "./states.ts";
+
+export interface JobView {
+  readonly id: JobId;
+  readonly batchId: BatchId;
+  readonly status: JobStatus;
+  readonly configuration: JobConfiguration;
+  readonly identifiers: Identifiers | null;
+  readonly metadata: Metadata | null;
+  readonly inventory: Inventory | null;
+  readonly priority: number;
+  readonly spaceNeeded: number;
+  readonly history: FleetJob | null;
+  readonly lock: Lock | null;
+}
+
+export interface BatchView {
+  readonly id: BatchId;
+  readonly status: BatchStatus;
+  readonly submission: Submission;
+  readonly expansion: Expansion | null;
+  readonly report: StatusReport | null;
+  readonly counts: Readonly<Record<Bucket, number>>;
+}
+
+export type Viewed<T> =
+  | { readonly kind: "found"; readonly value: T }
+  | { readonly kind: "none" }
+  | { readonly kind: "broken"; readonly problem: string }
+  /** No answer from ZooKeeper. */
+  | { readonly kind: "silence" };
+
+const JOB_NODES = 10;
+
+function jobReads(id: JobId): readonly { readonly get: string }[] {
+  return [
+    paths.jobBid(id),
+    paths.jobStatus(id),
+    paths.jobConfiguration(id),
+    paths.jobIdentifiers(id),
+    paths.jobMetadata(id),
+    paths.jobInventory(id),
+    paths.jobPriority(id),
+    paths.jobSpaceNeeded(id),
+    paths.fleetJob(id),
+    paths.jobLock(id),
+  ].map((get) => ({ get }));
+}
+
+const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
+
+/** The record in a node; null when there is none or it cannot be read. */
+function read<T>(record: RecordType<T>, node: Node | null | undefined): T | null {
+  const decoded = node ? record.decode(node.data) : null;
+  return decoded?.ok === true ? decoded.value : null;
+}
+
+/** Many jobs in one round trip, in the order asked; at most a few hundred at a time. */
+export async function readJobs(session: Session, ids: readonly JobId[]): Promise<readonly Viewed<JobView>[] | null> {
+  if (ids.length === 0) return [];
+  const answers = await session.readMany(ids.flatMap(jobReads));
+  if (!answers.ok) return null;
+  return ids.map((id, i) => jobView(id, answers.value.slice(i * JOB_NODES, (i + 1) * JOB_NODES).map(nodeOf)));
+}
+
+export async function readJob(session: Session, id: JobId): Promise<Viewed<JobView>> {
+  const views = await readJobs(session, [id]);
+  return views?.[0] ?? { kind: "silence" };
+}
+
+function jobView(id: JobId, nodes: readonly (Node | null)[]): Viewed<JobView> {
+  const [bid, status, configuration, identifiers, metadata, inventory, priority, space, history, lock] = nodes;
+  if (!status) return { kind: "none" };
+  const batchId = read(records.bid, bid);
+  const decoded = records.jobStatus.decode(status.data);
+  const config = read(records.jobConfiguration, configuration);
+  if (!decoded.ok) return { kind: "broken", problem: decoded.problem };
+  if (batchId === null || config === null) return { kind: "broken", problem: `bid or configuration of ${id}` };
+  return {
+    kind: "found",
+    value: {
+      id,
+      batchId,
+      status: decoded.value,
+      configuration: config,
+      identifiers: read(records.identifiers, identifiers),
+      metadata: read(records.metadata, metadata),
+      inventory: read(records.inventory, inventory),
+      priority: read(records.priority, priority) ?? 0,
+      spaceNeeded: read(records.spaceNeeded, space) ?? 0,
+      history: read(records.fleetJob, history),
+      lock: read(records.lock, lock),
+    },
+  };
+}
+
+export async function readBatch(session: Session, id: BatchId): Promise<Viewed<BatchView>> {
+  const answers = await session.readMany([
+    { get: paths.batchStatus(id) },
+    { get: paths.batchSubmission(id) },
+    { get: paths.expansion(id) },
+    { get: paths.batchReport(id) },
+    ...BUCKETS.map((bucket) => ({ get: paths.bucket(id, bucket) })),
+  ]);
+  if (!answers.ok) return { kind: "silence" };
+  const [status, submission, expansion, report, ...buckets] = answers.value.map(nodeOf);
+  if (!status) return { kind: "none" };
+  const decoded = records.batchStatus.decode(status.data);
+  const submitted = read(records.submission, submission);
+  if (!decoded.ok) return { kind: "broken", problem: decoded.problem };
+  if (submitted === null) return { kind: "broken", problem: `submission of ${id}` };
+  const count = (bucket: Bucket): number => buckets[BUCKETS.indexOf(bucket)]?.stat.numChildren ?? 0;
+  return {
+    kind: "found",
+    value: {
+      id,
+      status: decoded.value,
+      submission: submitted,
+      expansion: read(records.expansion, expansion),
+      report: read(records.statusReport, report),
+      counts: {
+        "batch-processing": count("batch-processing"),
+        "batch-failed": count("batch-failed"),
+        "batch-completed": count("batch-completed"),
+        "batch-deleted": count("batch-deleted"),
+      },
+    },
+  };
+}
+
+/** The jobs of one bucket; null = no answer. */
+export async function listBucket(session: Session, id: BatchId, bucket: Bucket): Promise<readonly JobId[] | null> {
+  const names = await session.children(paths.bucket(id, bucket));
+  if (!names.ok) return names.code === "NO_NODE" ? [] : null;
+  return [...names.value.names].sort().flatMap((name) => parseJobId(name) ?? []);
+}
