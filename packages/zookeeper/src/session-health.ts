@@ -17,6 +17,5 @@ export function stateOf({ timeoutMs, silenceMs, linkUp }: Pulse): SessionState {
 }
 
 export const callDeadlineMs = (timeoutMs: number): number => timeoutMs / 3;
-/** Twice before a silence counts, so that one slow answer does not suspend the session. */
-export const pingIntervalMs = (timeoutMs: number): number => timeoutMs / 9;
-export const watchdogIntervalMs = (timeoutMs: number): number => Math.max(10, timeoutMs / 18);
+/** At each beat of the watchdog goes a ping: three go unanswered before the silence counts. */
+export const watchdogIntervalMs = (timeoutMs: number): number => Math.max(10, timeoutMs / 12);

@@ -19,7 +19,7 @@ import type {
   Watch,
 } from "./port.ts";
 import { ServerClock } from "./server-clock.ts";
-import { callDeadlineMs, pingIntervalMs, stateOf, watchdogIntervalMs } from "./session-health.ts";
+import { callDeadlineMs, stateOf, watchdogIntervalMs } from "./session-health.ts";
 import { WatchTable } from "./watches.ts";
 import { ERR, faultOf } from "./wire/codes.ts";
 import { Malformed } from "./wire/jute.ts";
@@ -70,7 +70,6 @@ export class LiveSession implements Session {
   #state: SessionState = "connected";
   #linkUp = true;
   #heardAtMs: number;
-  #pingedAtMs: number;
   #closing: Promise<void> | null = null;
   #barrier: Promise<boolean> | null = null;
   #nextBarrier: Promise<boolean> | null = null;
@@ -82,7 +81,6 @@ export class LiveSession implements Session {
     this.#calls = new PendingCalls(parts.link);
     this.#serverClock = new ServerClock(parts.clock);
     this.#heardAtMs = parts.handshake.askedAtMs;
-    this.#pingedAtMs = parts.handshake.askedAtMs;
     this.#watchdog = setInterval(() => this.#watch(), watchdogIntervalMs(this.timeoutMs));
     // Every piece of work in flight listens: hundreds are normal.
     setMaxListeners(0, this.#over.signal);
@@ -235,12 +233,8 @@ export class LiveSession implements Session {
   #watch(): void {
     this.#review();
     if (this.#state === "lost") return;
-    const now = this.#now();
-    if (now - this.#pingedAtMs >= pingIntervalMs(this.timeoutMs)) {
-      this.#pingedAtMs = now;
-      this.#parts.link.ping();
-    }
-    this.#calls.expire(now);
+    this.#parts.link.ping();
+    this.#calls.expire(this.#now());
   }
 
   /** Also before each call, for a process that was stopped may run other code before its watchdog. */

@@ -42,6 +42,7 @@ export async function startServer(tickTimeMs = 200): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-zk-"));
   const config = [
     `tickTime=${tickTimeMs}`,
+    "maxSessionTimeout=60000",
     `dataDir=${folder}`,
     `clientPort=${port}`,
     "clientPortAddress=127.0.0.1",
