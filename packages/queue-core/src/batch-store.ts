@@ -1,5 +1,5 @@
 /** Claim, settle, release: the life of one batch in the hands of one worker. Every change is one fenced multi. */
-import type { Node, Op, ReadAnswer } from "@sluice/zookeeper";
+import type { Node, Op } from "@sluice/zookeeper";
 import type { BatchClaimResult, BatchEnding, BatchLease, LoadedBatch } from "./batch.ts";
 import {
   claimBatchOps,
@@ -16,8 +16,9 @@ import { failureMessage } from "./errors.ts";
 import { type BatchId, parseJobId } from "./ids.ts";
 import type { Guard } from "./job.ts";
 import { deleteOp } from "./job-ops.ts";
+import { nodeOf, optional, required } from "./nodes.ts";
 import { paths } from "./paths.ts";
-import { type BatchStatus, type Expansion, type Lock, type Parsed, type RecordType, records } from "./records.ts";
+import { type BatchStatus, type Expansion, type Lock, records } from "./records.ts";
 import { storeReport } from "./reports.ts";
 import { sendFenced, type Verdict } from "./send.ts";
 import type { BatchState } from "./states.ts";
@@ -44,8 +45,6 @@ export function makeBatchStore(ctx: QueueContext, actor: Actor): BatchStore {
     settle: (loaded, ending, guard) => settle(ctx, loaded, ending, guard ?? []),
   };
 }
-
-const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
 
 async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: BatchId): Promise<BatchClaimResult> {
   const answers = await ctx.session.readMany([
@@ -110,11 +109,6 @@ function decode(status: Node, submission: Node | null, expansion: Node | null, r
     },
   };
 }
-
-const required = <T>(record: RecordType<T>, node: Node | null): Parsed<T> =>
-  node === null ? { ok: false, problem: `${record.name}: no node` } : record.decode(node.data);
-const optional = <T>(record: RecordType<T>, node: Node | null): Parsed<T | null> =>
-  node === null ? { ok: true, value: null } : record.decode(node.data);
 
 /** null when the question could not be answered. */
 async function holdsLock(ctx: QueueContext, lease: BatchLease): Promise<boolean | null> {

@@ -3,19 +3,14 @@ import type { Answer, Node, Read, ReadAnswer, Session } from "@sluice/zookeeper"
 import { readyAtMs } from "./fleet-job.ts";
 import { jobUuid } from "./ids.ts";
 import type { Candidate, Job, JobVersions, Lease, LoadedJob } from "./job.ts";
+import { nodeOf, optional, required } from "./nodes.ts";
 import { parseQueueEntry, paths, type QueueEntry } from "./paths.ts";
-import { type Parsed, type RecordType, records } from "./records.ts";
+import { type Parsed, records } from "./records.ts";
 import type { JobState } from "./states.ts";
 
 /** Entries in the order in which they are to be worked: by priority, then by age of the job. */
 export function sortEntries(names: readonly string[]): readonly QueueEntry[] {
   return [...names].sort().flatMap((name) => parseQueueEntry(name) ?? []);
-}
-
-const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
-
-function decoded<T>(record: RecordType<T>, node: Node | null): Parsed<T> {
-  return node === null ? { ok: false, problem: `${record.name}: no node` } : record.decode(node.data);
 }
 
 /** Status, history and lock of each entry, in one multiRead. */
@@ -49,7 +44,7 @@ function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAns
     const lock = records.lock.decode(lockNode.data);
     return { kind: "locked", entry, lock: lock.ok ? lock.value : null };
   }
-  const fleetJob = decoded(records.fleetJob, fleetNode ?? null);
+  const fleetJob = required(records.fleetJob, fleetNode);
   if (!fleetJob.ok || !fleetNode)
     return { kind: "broken", entry, problem: fleetJob.ok ? "fleet job" : fleetJob.problem };
   const readyAt = readyAtMs(fleetJob.value, fleetNode.stat.mtime);
@@ -97,11 +92,11 @@ export async function load(
 
 function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string): Parsed<LoadedJob> {
   const [bidNode, configurationNode, priorityNode, spaceNode, identifiersNode, metadataNode, inventoryNode] = nodes;
-  const bid = decoded(records.bid, bidNode ?? null);
+  const bid = required(records.bid, bidNode);
   if (!bid.ok) return bid;
-  const configuration = decoded(records.jobConfiguration, configurationNode ?? null);
+  const configuration = required(records.jobConfiguration, configurationNode);
   if (!configuration.ok) return configuration;
-  const space = decoded(records.spaceNeeded, spaceNode ?? null);
+  const space = required(records.spaceNeeded, spaceNode);
   if (!space.ok) return space;
   const identifiers = optional(records.identifiers, identifiersNode);
   const metadata = optional(records.metadata, metadataNode);
@@ -133,8 +128,4 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
     token: lease.token,
   };
   return { ok: true, value: { lease, job, versions } };
-}
-
-function optional<T>(record: RecordType<T>, node: Node | null | undefined): Parsed<T | null> {
-  return node ? record.decode(node.data) : { ok: true, value: null };
 }

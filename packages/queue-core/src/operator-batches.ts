@@ -1,18 +1,16 @@
 /** Release, delete and re-report a batch. */
-import type { Node, ReadAnswer } from "@sluice/zookeeper";
 import { expansionOp, gateOps, moveBatchOps } from "./batch-ops.ts";
 import type { QueueContext } from "./context.ts";
 import { holdsGuard, readHolds } from "./holds.ts";
 import type { BatchId } from "./ids.ts";
 import { deleteOp } from "./job-ops.ts";
+import { nodeOf } from "./nodes.ts";
 import { act, type ActionResult, type Operator } from "./operator.ts";
 import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import { BATCH_STATES } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { type BatchAction, nextBatchState } from "./transitions.ts";
-
-const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
 
 export async function actOnBatch(
   ctx: QueueContext,

@@ -1,11 +1,12 @@
 /** Hold, release, resume, fail, delete and re-prioritise a job. */
-import type { Node, Op, ReadAnswer } from "@sluice/zookeeper";
+import type { Op } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
 import { failureMessage, isResumable } from "./errors.ts";
 import { moved, type NewEvent } from "./fleet-job.ts";
 import { holdsGuard, readHolds } from "./holds.ts";
 import type { BatchId, JobId } from "./ids.ts";
 import { bucketOps, callbackOp, createOp, deleteOp, moveOps, setOp } from "./job-ops.ts";
+import { nodeOf } from "./nodes.ts";
 import { act, type ActionPlan, type ActionResult, type Operator } from "./operator.ts";
 import { clampPriority, paths } from "./paths.ts";
 import {
@@ -35,8 +36,6 @@ interface JobLook {
   readonly batchStatus: BatchStatus;
   readonly batchStatusVersion: number;
 }
-
-const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
 
 async function lookAt(ctx: QueueContext, id: JobId): Promise<JobLook | Exclude<ActionPlan, { kind: "go" }>> {
   const answers = await ctx.session.readMany([

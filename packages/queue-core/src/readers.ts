@@ -1,6 +1,7 @@
 /** Looking at one job or batch as a whole, for people and for stages that must tell of them. */
-import type { Node, ReadAnswer, Session } from "@sluice/zookeeper";
+import type { Node, Session } from "@sluice/zookeeper";
 import { type BatchId, type JobId, parseJobId } from "./ids.ts";
+import { nodeOf, readable } from "./nodes.ts";
 import { paths } from "./paths.ts";
 import {
   type BatchStatus,
@@ -12,7 +13,6 @@ import {
   type JobStatus,
   type Lock,
   type Metadata,
-  type RecordType,
   records,
   type StatusReport,
   type Submission,
@@ -66,14 +66,6 @@ function jobReads(id: JobId): readonly { readonly get: string }[] {
   ].map((get) => ({ get }));
 }
 
-const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
-
-/** The record in a node; null when there is none or it cannot be read. */
-function read<T>(record: RecordType<T>, node: Node | null | undefined): T | null {
-  const decoded = node ? record.decode(node.data) : null;
-  return decoded?.ok === true ? decoded.value : null;
-}
-
 /** Many jobs in one round trip, in the order asked; at most a few hundred at a time. */
 export async function readJobs(session: Session, ids: readonly JobId[]): Promise<readonly Viewed<JobView>[] | null> {
   if (ids.length === 0) return [];
@@ -90,9 +82,9 @@ export async function readJob(session: Session, id: JobId): Promise<Viewed<JobVi
 function jobView(id: JobId, nodes: readonly (Node | null)[]): Viewed<JobView> {
   const [bid, status, configuration, identifiers, metadata, inventory, priority, space, history, lock] = nodes;
   if (!status) return { kind: "none" };
-  const batchId = read(records.bid, bid);
+  const batchId = readable(records.bid, bid);
   const decoded = records.jobStatus.decode(status.data);
-  const config = read(records.jobConfiguration, configuration);
+  const config = readable(records.jobConfiguration, configuration);
   if (!decoded.ok) return { kind: "broken", problem: decoded.problem };
   if (batchId === null || config === null) return { kind: "broken", problem: `bid or configuration of ${id}` };
   return {
@@ -102,13 +94,13 @@ function jobView(id: JobId, nodes: readonly (Node | null)[]): Viewed<JobView> {
       batchId,
       status: decoded.value,
       configuration: config,
-      identifiers: read(records.identifiers, identifiers),
-      metadata: read(records.metadata, metadata),
-      inventory: read(records.inventory, inventory),
-      priority: read(records.priority, priority) ?? 0,
-      spaceNeeded: read(records.spaceNeeded, space) ?? 0,
-      history: read(records.fleetJob, history),
-      lock: read(records.lock, lock),
+      identifiers: readable(records.identifiers, identifiers),
+      metadata: readable(records.metadata, metadata),
+      inventory: readable(records.inventory, inventory),
+      priority: readable(records.priority, priority) ?? 0,
+      spaceNeeded: readable(records.spaceNeeded, space) ?? 0,
+      history: readable(records.fleetJob, history),
+      lock: readable(records.lock, lock),
     },
   };
 }
@@ -125,7 +117,7 @@ export async function readBatch(session: Session, id: BatchId): Promise<Viewed<B
   const [status, submission, expansion, report, ...buckets] = answers.value.map(nodeOf);
   if (!status) return { kind: "none" };
   const decoded = records.batchStatus.decode(status.data);
-  const submitted = read(records.submission, submission);
+  const submitted = readable(records.submission, submission);
   if (!decoded.ok) return { kind: "broken", problem: decoded.problem };
   if (submitted === null) return { kind: "broken", problem: `submission of ${id}` };
   const count = (bucket: Bucket): number => buckets[BUCKETS.indexOf(bucket)]?.stat.numChildren ?? 0;
@@ -135,8 +127,8 @@ export async function readBatch(session: Session, id: BatchId): Promise<Viewed<B
       id,
       status: decoded.value,
       submission: submitted,
-      expansion: read(records.expansion, expansion),
-      report: read(records.statusReport, report),
+      expansion: readable(records.expansion, expansion),
+      report: readable(records.statusReport, report),
       counts: {
         "batch-processing": count("batch-processing"),
         "batch-failed": count("batch-failed"),

@@ -1,5 +1,5 @@
 /** Sending a move so that the caller learns what became of it, also when the answer was lost. */
-import type { Fault, Move } from "@sluice/zookeeper";
+import { type Answer, type Fault, type Move, resolveUnknown } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
 
 export type Sent =
@@ -43,15 +43,16 @@ export async function sendFenced(ctx: QueueContext, move: Move, look: () => Prom
   return { kind: "lost" };
 }
 
+/** A session that lives and yet gives no answer is ended: a lock that nobody can let go would outlast the work. */
 async function resolve(
   ctx: QueueContext,
   look: () => Promise<Verdict>,
 ): Promise<"applied" | "not-applied" | "send-again" | "lost"> {
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    if (!(await ctx.session.untilConnected())) return "lost";
-    if (!(await ctx.session.barrier())) continue;
+  const resolution = await resolveUnknown(ctx.session, async (): Promise<Answer<Exclude<Verdict, "ask-again">>> => {
     const verdict = await look();
-    if (verdict !== "ask-again") return verdict;
-  }
+    return verdict === "ask-again" ? { ok: false, code: "UNKNOWN", detail: "" } : { ok: true, value: verdict };
+  });
+  if (resolution.ok) return resolution.value;
+  if (resolution.why === "unresolved") await ctx.session.close();
   return "lost";
 }

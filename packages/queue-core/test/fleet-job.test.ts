@@ -1,0 +1,59 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { EVENT_KINDS, type FleetJob, JOB_STATES, records } from "../src/index.ts";
+import { claimed, explained, hasOp, moved, newFleetJob, type NewEvent, readyAtMs, waiting } from "../src/fleet-job.ts";
+
+const event: fc.Arbitrary<NewEvent> = fc.record({
+  op: fc.base64String({ minLength: 12, maxLength: 12 }),
+  atMs: fc.nat(),
+  kind: fc.constantFrom(...EVENT_KINDS),
+  state: fc.constantFrom(...JOB_STATES),
+  by: fc.string({ maxLength: 200 }),
+  detail: fc.string({ maxLength: 300 }),
+});
+const start = (): FleetJob => newFleetJob({ op: "op-0", atMs: 0, kind: "create", state: "Pending", by: "intake" });
+
+describe("the short history of a job", () => {
+  test("stays within 1 KB, and always holds the op of the last write", () => {
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 40 }), fc.string({ maxLength: 500 }), (events, why) => {
+        let job = start();
+        for (const [i, e] of events.entries()) {
+          job = claimed(job, "worker-with-a-rather-long-name-on-some-host", e.atMs);
+          job = i % 2 === 0 ? moved(job, e, 7) : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
+          expect(hasOp(job, e.op)).toBe(true);
+          expect(job.events.length).toBeLessThanOrEqual(12);
+          expect(Buffer.byteLength(records.fleetJob.encode(job))).toBeLessThanOrEqual(1024);
+        }
+      }),
+    );
+  });
+
+  test("counts claims, and takes a snooze's claim back", () => {
+    const e: NewEvent = { op: "o", atMs: 0, kind: "snooze", state: "Downloading", by: "w" };
+    let job = claimed(claimed(start(), "w", 0), "w", 0);
+    expect(job.attempts).toBe(2);
+    job = waiting(job, { delayMs: 5, why: "full", countsAttempt: false }, e);
+    expect(job).toMatchObject({ attempts: 1, not_before: 5, why: "full" });
+    expect(waiting(job, { delayMs: 0, why: "", countsAttempt: true }, e)).not.toHaveProperty("not_before");
+    expect(moved(job, e)).toMatchObject({ attempts: 0 });
+    expect(moved(job, e)).not.toHaveProperty("why");
+  });
+
+  test("remembers the files that count until others do", () => {
+    const e: NewEvent = { op: "o", atMs: 0, kind: "done", state: "Downloading", by: "w" };
+    const job = moved(start(), e, 3);
+    expect(moved(claimed(job, "w", 0), e).files).toBe(3);
+    expect(moved(job, e, 9).files).toBe(9);
+  });
+
+  test("is ready when its delay has passed by the server's clock", () => {
+    const job = waiting(
+      start(),
+      { delayMs: 500, why: "", countsAttempt: true },
+      { op: "o", atMs: 0, kind: "retry", state: "Pending", by: "w" },
+    );
+    expect(readyAtMs(job, 10_000)).toBe(10_500);
+    expect(explained(job, "why not").why).toBe("why not");
+  });
+});
