@@ -1,3 +1,17 @@
+export {
+  aBatch,
+  aBatchOfJobs,
+  type ABatchOfJobs,
+  advance,
+  aJobSpec,
+  aSubmission,
+  claimJob,
+  newId,
+  readyEntry,
+  testWorker,
+  type TestWorker,
+  type WorkerOptions,
+} from "./builders.ts";
 export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-types.ts";
 export { openRawSession, type RawSession } from "./raw-session.ts";
@@ -6,3 +20,12 @@ export { readTransactions } from "./transaction-log.ts";
 export { touches, type LoggedOp, type Transaction } from "./transaction.ts";
 export { tree, type TreeOptions, type TreeSource } from "./tree.ts";
 export { waitFor, type WaitOptions } from "./wait-for.ts";
+export {
+  checkInvariants,
+  describeViolation,
+  type CheckOptions,
+  type CheckResult,
+  type Violation,
+} from "./invariants/check.ts";
+export { INVARIANTS, type InvariantName } from "./invariants/names.ts";
+export type { Role } from "./invariants/views.ts";
