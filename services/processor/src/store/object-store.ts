@@ -1,0 +1,55 @@
+/**
+ * Where objects are kept. An adapter per kind of store, chosen by STORAGE_URL.
+ *
+ * `put` is idempotent by (ARK, job): a job that was stored before gets the same answer again, whoever asks and how
+ * often. It survives being killed at any line, and being run beside a zombie of itself.
+ */
+export interface ObjectStore {
+  /** What mrt-ingest.txt names as the storage service. */
+  readonly name: string;
+  put(request: StoreRequest, ctx: StoreContext): Promise<StoreResult>;
+}
+
+export interface StoreContext {
+  readonly signal: AbortSignal;
+  /** Passed between any two steps that leave a trace: throws when the work must not go on. */
+  readonly checkpoint: (step: string) => Promise<void>;
+}
+
+export type StoreMode = "add" | "update";
+
+export interface StoreRequest {
+  readonly ark: string;
+  /** The job's UUID: unique over all histories of a queue, so that a store outlives the tree that filled it. */
+  readonly job: string;
+  /** `add`: these files are the object. `update`: the producer files of the version before stay where they are not replaced. */
+  readonly mode: StoreMode;
+  readonly note: string;
+  readonly user: string;
+  /** RFC 3339. */
+  readonly created: string;
+  readonly files: readonly StoreFile[];
+}
+
+export interface StoreFile {
+  /** `producer/…` or `system/…`. */
+  readonly logicalPath: string;
+  readonly source: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly sha512: string;
+}
+
+export type StoreResult =
+  | {
+      readonly kind: "stored";
+      readonly version: number;
+      /** What the recorder reads: the inventory of this version. */
+      readonly manifestUrl: string;
+      /** `update` if there was a version before. */
+      readonly mode: StoreMode;
+    }
+  /** Asking again will not help. */
+  | { readonly kind: "refused"; readonly message: string }
+  /** It may, later. */
+  | { readonly kind: "unavailable"; readonly message: string };
