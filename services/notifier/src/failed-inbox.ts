@@ -1,0 +1,116 @@
+import type { ProfileStore } from "@sluice/profile-store";
+import {
+  type CallbackRecord,
+  type JobId,
+  parseJobId,
+  parseJobUuid,
+  parseTimestamp,
+  paths,
+  type QueueContext,
+  records,
+  type Viewed,
+} from "@sluice/queue-core";
+import type { Egress } from "@sluice/safe-io";
+import {
+  consumed,
+  type Inbox,
+  type InboxContext,
+  type InboxItem,
+  type InboxOutcome,
+  retry,
+  snooze,
+} from "@sluice/stage-runtime";
+import { callbackAddress } from "./callback-address.ts";
+import { type CallbackRequest, deliver, type Delivery, type DeliveryHook } from "./delivery.ts";
+import { type CallbackSubject, jobStateJson } from "./job-state.ts";
+
+export interface FailedInboxParts {
+  readonly profiles: Pick<ProfileStore, "get">;
+  readonly egress: Pick<Egress, "post">;
+  /** The failed job as the tree has it. */
+  readonly readSubject: (queue: QueueContext, id: JobId) => Promise<Viewed<CallbackSubject>>;
+  /** How long a receiver that is away is tried, counted from the failure: in the tree, so that a restart forgets nothing. */
+  readonly giveUpAfterMs: number;
+  readonly onDelivery?: DeliveryHook;
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+/** Tells the depositor's system about jobs that failed; the failing move left the news in /fleet/callbacks. */
+export function failedInbox(parts: FailedInboxParts): Inbox {
+  return {
+    kind: "inbox",
+    name: "callbacks",
+    path: paths.callbacks,
+    exclusive: true,
+    handle: (item, ctx) => handle(item, ctx, parts),
+  };
+}
+
+async function handle(item: InboxItem, ctx: InboxContext, parts: FailedInboxParts): Promise<InboxOutcome> {
+  const record = records.callback.decode(item.data);
+  const id = record.ok ? parseJobId(record.value.job) : null;
+  if (!record.ok || id === null) {
+    ctx.log.error(
+      { item: item.name, problem: record.ok ? "no job id" : record.problem },
+      "callback dropped: not readable",
+    );
+    return consumed;
+  }
+  const subject = await parts.readSubject(ctx.queue, id);
+  switch (subject.kind) {
+    case "silence":
+      return snooze(LOOK_AGAIN_MS, "no answer");
+    case "none":
+      return consumed;
+    case "broken":
+      return settle({ kind: "refused", why: subject.problem }, record.value, ctx, parts);
+    case "found":
+      return await tell(id, record.value, subject.value, ctx, parts);
+  }
+}
+
+async function tell(
+  id: JobId,
+  record: CallbackRecord,
+  subject: CallbackSubject,
+  ctx: InboxContext,
+  parts: FailedInboxParts,
+): Promise<InboxOutcome> {
+  const found = parts.profiles.get(subject.configuration.profile_name);
+  if (!found.ok) return settle({ kind: "later", why: found.problem }, record, ctx, parts);
+  const { callbackUrl } = found.profile;
+  if (callbackUrl === undefined) return consumed;
+  await ctx.failpoint("beforeEffect");
+  const delivery = await deliver(parts.egress, failedCallback(id, record, subject, callbackUrl, ctx));
+  await ctx.failpoint("afterEffect");
+  parts.onDelivery?.(delivery.kind);
+  return settle(delivery, record, ctx, parts);
+}
+
+function failedCallback(
+  id: JobId,
+  record: CallbackRecord,
+  subject: CallbackSubject,
+  callbackUrl: string,
+  ctx: InboxContext,
+): CallbackRequest {
+  const jobName = parseJobUuid(subject.configuration.jobID ?? "") ?? id;
+  const endedAtMs = parseTimestamp(record.at) ?? ctx.clock.nowMs();
+  return {
+    ...callbackAddress(callbackUrl, jobName),
+    idempotencyKey: `${id}.FAILED.${record.retry}`,
+    body: jobStateJson(subject, { jobName, outcome: "FAILED", message: record.message, endedAtMs }),
+    signal: ctx.signal,
+  };
+}
+
+/** The job has failed already: nothing worse can come of a callback that is not taken than a line in the log. */
+function settle(delivery: Delivery, record: CallbackRecord, ctx: InboxContext, parts: FailedInboxParts): InboxOutcome {
+  if (delivery.kind === "accepted") return consumed;
+  const failedAtMs = parseTimestamp(record.at) ?? 0;
+  if (delivery.kind === "later" && ctx.clock.nowMs() - failedAtMs < parts.giveUpAfterMs)
+    return retry("CALLBACK_FAILED", delivery.why, delivery.delayMs);
+  ctx.log.warn({ job: record.job, why: delivery.why }, "the callback of a failed job was given up");
+  return consumed;
+}
