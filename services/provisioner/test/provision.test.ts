@@ -1,0 +1,86 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "@jest/globals";
+import { type Job, jobId } from "@sluice/queue-core";
+import type { JobContext } from "@sluice/stage-runtime";
+import { Registry } from "prom-client";
+import { type DedicatedVolumes, sharedVolumeOnly, type VolumeAnswer } from "../src/dedicated-volumes.ts";
+import { storageGauges } from "../src/gauges.ts";
+import { type ProvisioningParts, provisioningStage } from "../src/provision.ts";
+import { surveyVolume } from "../src/volume.ts";
+
+const jobWith = (resource?: string): Job =>
+  ({ id: jobId(1), configuration: { resource_to_provision: resource } }) as unknown as Job;
+
+const context = {
+  signal: new AbortController().signal,
+  failpoint: () => Promise.resolve(),
+} as unknown as JobContext;
+
+function stage(parts: Partial<ProvisioningParts> = {}) {
+  return provisioningStage({
+    survey: () => Promise.resolve({ totalBytes: 100, freeBytes: 100 }),
+    limits: { known: 0.8, unknown: 0.7 },
+    dedicated: sharedVolumeOnly,
+    onRound: () => undefined,
+    ...parts,
+  });
+}
+
+describe("an admitted job", () => {
+  test("goes on at once", async () => {
+    expect(await stage().handle(jobWith(), context)).toEqual({ kind: "done", changes: {} });
+  });
+
+  test("that asks for a volume of its own works on the shared one where nobody makes volumes", async () => {
+    expect(await stage().handle(jobWith("zfs-large"), context)).toEqual({ kind: "done", changes: {} });
+  });
+
+  test("waits for its own volume, with the reason, until it stands", async () => {
+    const answers: VolumeAnswer[] = [{ kind: "not-yet", askAgainMs: 60_000, why: "being attached" }, { kind: "ready" }];
+    const asked: string[] = [];
+    const dedicated: DedicatedVolumes = {
+      provide: (resource, job) => {
+        asked.push(`${resource} for ${job.id}`);
+        return Promise.resolve(answers.shift() ?? { kind: "ready" });
+      },
+    };
+    const waiting = stage({ dedicated });
+    expect(await waiting.handle(jobWith("zfs-large"), context)).toEqual({
+      kind: "snooze",
+      delayMs: 60_000,
+      why: "waits for zfs-large: being attached",
+    });
+    expect(await waiting.handle(jobWith("zfs-large"), context)).toEqual({ kind: "done", changes: {} });
+    expect(asked).toEqual([`zfs-large for ${jobId(1)}`, `zfs-large for ${jobId(1)}`]);
+  });
+});
+
+describe("a round of decisions", () => {
+  test("uses the limits it was given and shows what it was based on", async () => {
+    const registry = new Registry();
+    const gauges = storageGauges(registry);
+    const { admit } = stage({ limits: { known: 0.5, unknown: 0.1 }, onRound: gauges.observe });
+    const survey = await admit!.survey();
+    const candidate = { id: jobId(1), priority: 1, spaceNeeded: 30, resource: undefined };
+    expect(admit!.decide([candidate], 25, survey).get(jobId(1))?.admit).toBe(false);
+    expect(admit!.decide([candidate], 20, survey).get(jobId(1))?.admit).toBe(true);
+    const text = await registry.metrics();
+    expect(text).toContain('sluice_working_storage_bytes{kind="total"} 100');
+    expect(text).toContain('sluice_working_storage_bytes{kind="free"} 100');
+    expect(text).toContain('sluice_working_storage_bytes{kind="reserved"} 20');
+  });
+
+  test("surveys the volume that the working folder is on", async () => {
+    const folder = mkdtempSync(`${tmpdir()}/provisioner-`);
+    try {
+      const { totalBytes, freeBytes } = await surveyVolume(folder);
+      expect(totalBytes).toBeGreaterThan(0);
+      expect(freeBytes).toBeLessThanOrEqual(totalBytes);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    await expect(surveyVolume(`${folder}/gone`)).rejects.toThrow();
+  });
+});
