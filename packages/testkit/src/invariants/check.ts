@@ -1,0 +1,154 @@
+/**
+ * Replays a transaction log and checks the invariants of the queue after every transaction. Incremental: a rule looks
+ * only at the jobs and batches that a transaction touched, so the cost grows with the log, not with the tree.
+ */
+import { meaningOf, STAGES, type Stage } from "@sluice/queue-core";
+import { hex, readTransactions } from "../transaction-log.ts";
+import { isUnder, type LoggedOp, type Transaction } from "../transaction.ts";
+import { BATCH_RULES } from "./batch-rules.ts";
+import { JOB_MOVE_RULES } from "./job-move-rules.ts";
+import { JOB_STATE_RULES } from "./job-state-rules.ts";
+import { QueueModel } from "./model.ts";
+import { type Finding, type InvariantId, type InvariantName, nameOf } from "./names.ts";
+import { BATCH_OWNER_RULES, JOB_OWNER_RULES } from "./owner-rules.ts";
+import { oversize } from "./size-rule.ts";
+import type { Author, BatchChange, JobChange, Role } from "./views.ts";
+
+export interface Violation {
+  readonly zxid: bigint;
+  readonly invariant: InvariantName;
+  /** Which job or batch, and how. */
+  readonly detail: string;
+}
+
+export interface CheckOptions {
+  /** Where the queue's tree stands on the server: a test's chroot. Default "/". */
+  readonly root?: string;
+  /** Of sessions whose role their worker node does not tell. */
+  readonly roles?: ReadonlyMap<bigint, Role>;
+  /** The log ends with all work done: no lock may be left. */
+  readonly atRest?: boolean;
+}
+
+export interface CheckResult {
+  /** How many transactions touched the tree. */
+  readonly transactions: number;
+  readonly violations: readonly Violation[];
+}
+
+export const checkInvariants = (options: CheckOptions & { readonly logDir: string }): CheckResult =>
+  checkTransactions(() => readTransactions(options.logDir), options);
+
+/** `history` is gone through twice: a session may write before it registers the worker that tells its role. */
+export function checkTransactions(history: () => Iterable<Transaction>, options: CheckOptions = {}): CheckResult {
+  const root = options.root ?? "/";
+  const checker = new Checker(new Map([...rolesIn(history(), root), ...(options.roles ?? [])]));
+  for (const transaction of history()) checker.take(below(transaction, root));
+  if (options.atRest === true) checker.checkRest();
+  return { transactions: checker.transactions, violations: checker.violations };
+}
+
+export const describeViolation = ({ zxid, invariant, detail }: Violation): string =>
+  `zxid ${hex(zxid)}: ${invariant}: ${detail}`;
+
+/** Only what happened below the root, in paths as its clients see them. */
+function below(transaction: Transaction, root: string): Transaction {
+  if (root === "/") return transaction;
+  const ops = transaction.ops.flatMap((op): LoggedOp[] =>
+    isUnder(op.path, root) ? [{ ...op, path: op.path.slice(root.length) || "/" }] : [],
+  );
+  return { ...transaction, ops };
+}
+
+function rolesIn(history: Iterable<Transaction>, root: string): Map<bigint, Role> {
+  const roles = new Map<bigint, Role>();
+  for (const { session, ops } of history) {
+    for (const op of ops) {
+      if (op.op !== "create" || !op.ephemeral || !isUnder(op.path, root)) continue;
+      const meaning = meaningOf(root === "/" ? op.path : op.path.slice(root.length));
+      if (meaning.kind === "worker") roles.set(session, isStage(meaning.stage) ? meaning.stage : "operator");
+    }
+  }
+  return roles;
+}
+
+const isStage = (name: string): name is Stage => STAGES.some((stage) => stage === name);
+
+type Rules<Change> = readonly (readonly [InvariantId, (change: Change) => Finding])[];
+
+const rulesOf = <Change>(...tables: Partial<Record<InvariantId, (change: Change) => Finding>>[]): Rules<Change> =>
+  tables.flatMap((table) => Object.entries(table) as [InvariantId, (change: Change) => Finding][]);
+
+const JOB_RULES: Rules<JobChange> = rulesOf(JOB_STATE_RULES, JOB_MOVE_RULES, JOB_OWNER_RULES);
+const ALL_BATCH_RULES: Rules<BatchChange> = rulesOf(BATCH_RULES, BATCH_OWNER_RULES);
+
+class Checker {
+  transactions = 0;
+  readonly violations: Violation[] = [];
+  private readonly model = new QueueModel();
+  private readonly roles: ReadonlyMap<bigint, Role>;
+  private readonly closed = new Set<bigint>();
+  /** What is broken just now: a fault that stays is told once, not at every transaction that touches the job. */
+  private readonly broken = new Map<string, string>();
+  private lastZxid = 0n;
+
+  constructor(roles: ReadonlyMap<bigint, Role>) {
+    this.roles = roles;
+  }
+
+  take(transaction: Transaction): void {
+    const { zxid, session, ops, kind } = transaction;
+    this.lastZxid = zxid;
+    if (kind === "write" && ops.length > 0 && this.closed.has(session)) {
+      this.report("L-01", `session 0x${session.toString(16)} wrote ${ops[0]?.path ?? ""} after its end`);
+    }
+    if (kind === "close-session") this.closed.add(session);
+    if (kind === "create-session") this.closed.delete(session);
+    if (ops.length === 0) return;
+    this.transactions += 1;
+    this.model.begin();
+    for (const op of ops) this.model.apply(op, { session, zxid });
+    this.model.finish(session);
+    const size = oversize(ops, this.model.depth);
+    if (size !== null) this.report("I-38", size);
+    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audited: this.model.audited });
+  }
+
+  checkRest(): void {
+    const places = [...this.model.jobs.values(), ...this.model.batches.values()];
+    for (const { id, lock } of places) {
+      if (lock !== null) this.report("I-22", `${id}: still locked by session 0x${lock.owner.toString(16)} at rest`);
+    }
+  }
+
+  private checkTouched(author: Author): void {
+    const { model } = this;
+    const { holds } = model;
+    for (const [id, before] of model.touchedJobs) {
+      const after = model.job(id);
+      const batch = after.batch === null ? null : (model.batches.get(after.batch) ?? null);
+      const batchBefore = after.batch === null ? null : (model.touchedBatches.get(after.batch) ?? batch);
+      this.run(JOB_RULES, id, { before, after, batch, batchBefore, author, holds });
+    }
+    for (const [id, before] of model.touchedBatches) {
+      const after = model.batches.get(id);
+      if (after !== undefined) this.run(ALL_BATCH_RULES, id, { before, after, author, holds });
+    }
+  }
+
+  private run<Change>(rules: Rules<Change>, entity: string, change: Change): void {
+    rules.forEach(([invariant, rule], index) => {
+      const key = `${index} ${entity}`;
+      const finding = rule(change);
+      if (finding === null) this.broken.delete(key);
+      else if (this.broken.get(key) !== finding) {
+        this.broken.set(key, finding);
+        this.report(invariant, `${entity}: ${finding}`);
+      }
+    });
+  }
+
+  private report(invariant: InvariantId, detail: string): void {
+    this.violations.push({ zxid: this.lastZxid, invariant: nameOf(invariant), detail });
+  }
+}

@@ -1,0 +1,182 @@
+/** The tree of the queue, as far as the invariants speak of it, made by replaying transactions. */
+import {
+  type BatchId,
+  type BatchState,
+  type Bucket,
+  type JobId,
+  type JobState,
+  meaningOf,
+  parseBatchId,
+  type PathMeaning,
+  paths,
+} from "@sluice/queue-core";
+import type { LoggedOp } from "../transaction.ts";
+import { applyToBatchNode, withExpansion } from "./batch-model.ts";
+import { applyToJobNode, withToken } from "./job-model.ts";
+import { type BatchView, type JobView, unknownBatch, unknownJob } from "./views.ts";
+
+interface Context {
+  readonly session: bigint;
+  readonly zxid: bigint;
+}
+
+export class QueueModel {
+  readonly jobs = new Map<JobId, JobView>();
+  readonly batches = new Map<BatchId, BatchView>();
+  readonly holds = new Set<string>();
+  /** How many entries each state has. */
+  readonly depth = new Map<JobState, number>();
+  /** As they were before the transaction that is being applied. */
+  readonly touchedJobs = new Map<JobId, JobView>();
+  readonly touchedBatches = new Map<BatchId, BatchView>();
+  audited = false;
+  private readonly uuids = new Map<string, BatchId>();
+
+  job(id: JobId): JobView {
+    return this.jobs.get(id) ?? unknownJob(id);
+  }
+
+  begin(): void {
+    this.touchedJobs.clear();
+    this.touchedBatches.clear();
+    this.audited = false;
+  }
+
+  /** Tokens are known only when all ops of the transaction have been applied. */
+  finish(session: bigint): void {
+    for (const [id, before] of this.touchedJobs) this.jobs.set(id, withToken(before, this.job(id), session));
+    for (const [id, before] of this.touchedBatches) this.batches.set(id, withToken(before, this.batch(id), session));
+  }
+
+  apply(op: LoggedOp, context: Context): void {
+    if (op.op === "check") return;
+    if (op.path.startsWith(paths.auditRecords)) this.audited = true;
+    const meaning = meaningOf(op.path);
+    if (!this.applyToJobs(meaning, op, context)) this.applyToBatches(meaning, op, context);
+  }
+
+  private batch(id: BatchId): BatchView {
+    return this.batches.get(id) ?? unknownBatch(id);
+  }
+
+  private applyToJobs(meaning: PathMeaning, op: LoggedOp, { session, zxid }: Context): boolean {
+    switch (meaning.kind) {
+      case "job":
+        this.updateJob(meaning.job, (job) => withExistence(job, op));
+        return true;
+      case "job-node":
+        this.updateJob(meaning.job, (job) => applyToJobNode(job, meaning.name, op, session, zxid));
+        if (meaning.name === "bid" && op.op === "create") this.countMade(meaning.job);
+        return true;
+      case "fleet-job":
+        this.updateJob(meaning.job, (job) => ({
+          ...job,
+          history: op.op === "create" || op.op === "set" ? op.data : null,
+        }));
+        return true;
+      case "queue-entry":
+        if (op.op !== "set") this.applyToEntry(meaning.job, meaning.state, meaning.priority, op.op === "create");
+        return true;
+      case "bucket-entry":
+        if (op.op !== "set") this.applyToBucket(meaning.job, meaning.batch, meaning.bucket, op.op === "create");
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  private applyToEntry(id: JobId, state: JobState, priority: number, created: boolean): void {
+    this.depth.set(state, (this.depth.get(state) ?? 0) + (created ? 1 : -1));
+    this.updateJob(id, (job) => ({
+      ...job,
+      entries: created
+        ? [...job.entries, { state, priority }]
+        : job.entries.filter((entry) => entry.state !== state || entry.priority !== priority),
+    }));
+  }
+
+  private applyToBucket(id: JobId, batchId: BatchId, bucket: Bucket, created: boolean): void {
+    this.updateBatch(batchId, (batch) => batch);
+    const members = this.batch(batchId).buckets[bucket];
+    if (created) members.add(id);
+    else members.delete(id);
+    this.updateJob(id, (job) => ({
+      ...job,
+      buckets: created
+        ? [...job.buckets, { batch: batchId, bucket }]
+        : job.buckets.filter((place) => place.batch !== batchId || place.bucket !== bucket),
+    }));
+  }
+
+  private countMade(id: JobId): void {
+    const { batch } = this.job(id);
+    if (batch !== null) this.updateBatch(batch, (view) => ({ ...view, made: view.made + 1 }));
+  }
+
+  private applyToBatches(meaning: PathMeaning, op: LoggedOp, { session, zxid }: Context): void {
+    switch (meaning.kind) {
+      case "batch": {
+        this.updateBatch(meaning.batch, (batch) => withExistence(batch, op));
+        return;
+      }
+      case "batch-node": {
+        this.updateBatch(meaning.batch, (batch) => applyToBatchNode(batch, meaning.name, op, session, zxid));
+        return;
+      }
+      case "expansion": {
+        this.updateBatch(meaning.batch, (batch) => withExpansion(batch, op));
+        return;
+      }
+      case "fleet-batch":
+        if (op.op !== "set") this.applyToBatchEntry(meaning.batch, meaning.state, op.op === "create");
+        return;
+      case "batch-uuid": {
+        this.applyToUuid(meaning.uuid, op);
+        return;
+      }
+      case "collection-hold":
+        if (op.op === "create") this.holds.add(meaning.profile);
+        if (op.op === "delete") this.holds.delete(meaning.profile);
+        return;
+      default:
+        return;
+    }
+  }
+
+  private applyToBatchEntry(id: BatchId, state: BatchState, created: boolean): void {
+    this.updateBatch(id, (batch) => ({
+      ...batch,
+      entries: created ? [...batch.entries, state] : batch.entries.filter((entry) => entry !== state),
+    }));
+  }
+
+  private applyToUuid(uuid: string, op: LoggedOp): void {
+    const old = this.uuids.get(uuid);
+    if (old !== undefined) {
+      this.updateBatch(old, (batch) => ({ ...batch, uuids: batch.uuids.filter((other) => other !== uuid) }));
+      this.uuids.delete(uuid);
+    }
+    const id = op.op === "create" || op.op === "set" ? parseBatchId(op.data.toString("utf8")) : null;
+    if (id === null) return;
+    this.uuids.set(uuid, id);
+    this.updateBatch(id, (batch) => ({ ...batch, uuids: [...batch.uuids, uuid] }));
+  }
+
+  private updateJob(id: JobId, change: (job: JobView) => JobView): void {
+    const before = this.job(id);
+    if (!this.touchedJobs.has(id)) this.touchedJobs.set(id, before);
+    this.jobs.set(id, change(before));
+  }
+
+  private updateBatch(id: BatchId, change: (batch: BatchView) => BatchView): void {
+    const before = this.batch(id);
+    if (!this.touchedBatches.has(id)) this.touchedBatches.set(id, before);
+    this.batches.set(id, change(before));
+  }
+}
+
+const withExistence = <V extends { readonly removed: boolean }>(view: V, op: LoggedOp): V => ({
+  ...view,
+  exists: op.op !== "delete",
+  removed: view.removed || op.op === "delete",
+});

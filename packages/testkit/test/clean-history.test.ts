@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { paths } from "@sluice/queue-core";
+import { create, History, remove, set } from "./history.ts";
+
+let history: History;
+beforeEach(async () => {
+  history = await History.start();
+});
+afterEach(() => history.end());
+
+describe("the checker finds nothing in", () => {
+  test("a batch of two jobs that goes through all stages and reports", async () => {
+    const { batch, jobs } = await history.batch(2);
+    for (const id of jobs) await history.stepTo(id, "Completed");
+    await history.report(batch, "Completed", [], jobs);
+
+    expect(history.check(true)).toEqual([]);
+  });
+
+  test("a job that fails, is reported, resumed and reported again", async () => {
+    const { batch, jobs } = await history.batch(1);
+    const [id] = jobs;
+    await history.stepTo(id!, "Downloading");
+    await history.step(id!, "Failed");
+    await history.report(batch, "Failed", jobs, []);
+    await history.operate(id!, "Downloading", "resume", { retry: 1 });
+    await history.stepTo(id!, "Completed");
+    await history.send("operator", await history.gateOps(batch, "Failed", "UpdateReporting"));
+    await history.send("reporter", await history.claimBatchOps(batch));
+    await history.send("reporter", [
+      ...(await history.batchMoveOps(batch, "UpdateReporting", "Completed")),
+      remove(paths.batchLock(batch)),
+    ]);
+
+    expect(history.check(true)).toEqual([]);
+  });
+
+  test("holds, releases, priorities and failures by operators", async () => {
+    const { jobs } = await history.batch(3);
+    const [held, hurried, failed] = jobs;
+    await history.operate(held!, "Held", "hold");
+    await history.operate(held!, "Pending", "release");
+    await history.send("operator", [
+      set(paths.jobPriority(hurried!), Buffer.from("1"), 0),
+      remove(paths.queueEntry("Pending", 5, hurried!)),
+      create(paths.queueEntry("Pending", 1, hurried!)),
+    ]);
+    // A running job: its owner is fenced out, and its lock goes with it.
+    await history.claim(failed!);
+    await history.operate(failed!, "Failed", "op-fail", { keepLock: false });
+
+    expect(history.check()).toEqual([]);
+  });
+
+  test("a job given back, a worker that died and another that goes on", async () => {
+    const { jobs } = await history.batch(1);
+    const [id] = jobs;
+    const status = paths.jobStatus(id!);
+    await history.claim(id!);
+    await history.send("batch-intake", [
+      set(status, await history.data(status), await history.version(status)),
+      remove(paths.jobLock(id!)),
+    ]);
+    await history.claim(id!);
+    const dead = await history.successor("batch-intake");
+    await dead.close();
+    await history.step(id!);
+
+    expect(history.check()).toEqual([]);
+  });
+
+  test("a deleted batch that takes its jobs along and is cleaned up", async () => {
+    const { batch, jobs } = await history.batch(1);
+    const [id] = jobs;
+    await history.step(id!, "Failed");
+    await history.report(batch, "Failed", jobs, []);
+    await history.send("operator", await history.batchMoveOps(batch, "Failed", "Deleted"));
+    await history.send("reporter", await history.moveOps(id!, "Deleted", { kind: "delete", keepLock: true }));
+    await history.send("reporter", await cleanUpOps(id!, batch));
+
+    expect(history.check(true)).toEqual([]);
+  });
+});
+
+async function cleanUpOps(id: Parameters<typeof paths.job>[0], batch: Parameters<typeof paths.batch>[0]) {
+  const nodes = ["bid", "configuration", "priority", "space_needed", "status"].map(
+    (name) => `${paths.job(id)}/${name}`,
+  );
+  const versioned = [...nodes, paths.fleetJob(id)].map(async (path) => remove(path, await history.version(path)));
+  return [
+    ...(await Promise.all(versioned)),
+    remove(paths.job(id)),
+    remove(paths.queueEntry("Deleted", 5, id)),
+    remove(paths.bucketEntry(batch, "batch-deleted", id)),
+  ];
+}
