@@ -93,7 +93,7 @@ describe("a job whose object is stored and recorded", () => {
     expect(await stage([`CallbackURL: http://${host}`]).handle(aJob(), jobContext())).toMatchObject({
       kind: "retry",
       code: "CALLBACK_FAILED",
-      message: expect.stringContaining(String(status)) as string,
+      message: expect.stringContaining(String(status)),
     });
   });
 
@@ -153,7 +153,7 @@ describe("a job whose object is stored and recorded", () => {
     expect(notes).toEqual([]);
     expect(await stage(profile).handle(aJob({ attempt: 5 }), jobContext(log))).toMatchObject({
       kind: "done",
-      changes: { message: expect.stringContaining("503") as string },
+      changes: { message: expect.stringContaining("503") },
     });
     expect(notes).toMatchObject([{ level: "warn" }]);
   });

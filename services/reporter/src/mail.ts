@@ -1,0 +1,29 @@
+export interface Attachment {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly content: Buffer;
+}
+
+export interface Mail {
+  /** `BID.NUMBER`: the same for every attempt to send this report, and so the Message-ID's left half. */
+  readonly name: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly attachments: readonly Attachment[];
+  readonly sentAtMs: number;
+}
+
+export type Sent =
+  | { readonly kind: "sent"; readonly detail: string }
+  /** The server is away or said "not now". */
+  | { readonly kind: "later"; readonly why: string }
+  /** The server said "never": this mail will not get through. */
+  | { readonly kind: "refused"; readonly why: string };
+
+/** Where mails go. Sending a mail again under the same name is harmless. */
+export interface Mailer {
+  readonly send: (mail: Mail) => Promise<Sent>;
+  readonly close: () => void;
+}

@@ -1,0 +1,71 @@
+import type { ProfileStore } from "@sluice/profile-store";
+import type { BatchId, Submission } from "@sluice/queue-core";
+import type { HandlerContext } from "@sluice/stage-runtime";
+import { composeMail } from "./compose.ts";
+import type { Mailer, Sent } from "./mail.ts";
+import { recipients } from "./recipients.ts";
+import type { News } from "./report.ts";
+
+export interface PostmanParts {
+  readonly profiles: Pick<ProfileStore, "get">;
+  readonly mailer: Pick<Mailer, "send">;
+  /** Stands in the subject where it is not production. */
+  readonly subjectTag: string;
+  readonly onMail?: (outcome: Sent["kind"] | "nobody") => void;
+}
+
+export interface Told {
+  readonly id: BatchId;
+  readonly submission: Submission;
+  readonly number: number;
+  readonly news: News;
+}
+
+/** Finds out who is to be told, tells them, and says whether that is settled or must be tried again: null = settled. */
+export async function tell(
+  told: Told,
+  ctx: HandlerContext,
+  parts: PostmanParts,
+): Promise<{ readonly later: string } | null> {
+  const to = recipientsOf(told.submission, ctx, parts);
+  if (to.length === 0) {
+    ctx.log.info({ report: told.number }, "nobody is to be told of this report");
+    parts.onMail?.("nobody");
+    return null;
+  }
+  const { id, submission, news, number } = told;
+  const batch = {
+    id,
+    name: submission.batchID ?? id,
+    profile: submission.profile_name,
+    submitter: submission.submitter,
+  };
+  const mail = composeMail({ batch, news, number, to, atMs: ctx.clock.nowMs(), tag: parts.subjectTag });
+  await ctx.failpoint("beforeEffect");
+  const sent = await parts.mailer.send(mail);
+  await ctx.failpoint("afterEffect");
+  parts.onMail?.(sent.kind);
+  return settled(sent, mail.name, ctx);
+}
+
+function recipientsOf(submission: Submission, ctx: HandlerContext, { profiles }: PostmanParts): readonly string[] {
+  const found = profiles.get(submission.profile_name);
+  if (!found.ok)
+    ctx.log.warn({ problem: found.problem }, "the batch's profile cannot be had; its addresses are unknown");
+  return recipients(submission, found.ok ? found.profile : null);
+}
+
+/** A mail that will never get through does not keep a batch from its verdict: the report is in the tree as well. */
+function settled(sent: Sent, name: string, ctx: HandlerContext): { readonly later: string } | null {
+  switch (sent.kind) {
+    case "sent":
+      ctx.log.info({ mail: name, detail: sent.detail }, "report sent");
+      return null;
+    case "refused":
+      ctx.log.error({ mail: name, why: sent.why }, "the mail server refused the report for good");
+      return null;
+    case "later":
+      ctx.log.warn({ mail: name, why: sent.why }, "the report could not be sent yet");
+      return { later: sent.why };
+  }
+}

@@ -1,0 +1,40 @@
+import { parseBatchId } from "@sluice/queue-core";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { RecycleArea } from "./sweeps/clean-up.ts";
+
+const FOLDER = "recycled";
+
+/** Beside the batches' folders, so that moving a folder there is one step. Ids are parsed: they are safe as names. */
+export function recycleArea(workingDir: string): RecycleArea {
+  const area = join(workingDir, FOLDER);
+  const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  return {
+    async take(id) {
+      await mkdir(area, { recursive: true });
+      await moveOver(join(workingDir, id), join(area, id), remove);
+    },
+    remove: (id) => remove(join(area, id)),
+    list: async () => (await names(area)).flatMap((name) => parseBatchId(name) ?? []),
+  };
+}
+
+async function moveOver(from: string, to: string, remove: (folder: string) => Promise<void>): Promise<void> {
+  const code = await rename(from, to).then(() => null, codeOf);
+  if (code === null || code === "ENOENT") return;
+  // Taken before, and somebody has written to the batch's old place since: nothing of that can count.
+  if (code !== "ENOTEMPTY" && code !== "EEXIST") throw new Error(`${from} cannot be moved to ${to}: ${code}`);
+  await remove(from);
+}
+
+async function names(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);

@@ -1,0 +1,71 @@
+import {
+  type JobId,
+  paths,
+  type QueueContext,
+  type QueueEntry,
+  readJobs,
+  sortEntries,
+  sweepEntry,
+} from "@sluice/queue-core";
+import type { Sweep, SweepContext } from "@sluice/stage-runtime";
+
+export interface JobFolders {
+  readonly removeJob: (bid: string, jid: string) => Promise<void>;
+}
+
+const JOBS_PER_READ = 50;
+
+/**
+ * A job that is over for good needs neither files nor a place in a queue. The folder goes first: as long as the entry
+ * is there, a sweep that was cut short is taken up by the next one.
+ */
+export function endedJobsSweep(state: "Completed" | "Deleted", folders: JobFolders, everyMs: number): Sweep {
+  return {
+    kind: "sweep",
+    name: `${state.toLowerCase()}-jobs`,
+    everyMs,
+    async run(ctx) {
+      const listed = await ctx.queue.session.children(paths.queue(state));
+      if (!listed.ok) return;
+      const entries = sortEntries(listed.value.names);
+      for (let i = 0; i < entries.length && !ctx.signal.aborted; i += JOBS_PER_READ)
+        await clear(state, entries.slice(i, i + JOBS_PER_READ), folders, ctx);
+    },
+  };
+}
+
+async function clear(
+  state: "Completed" | "Deleted",
+  entries: readonly QueueEntry[],
+  folders: JobFolders,
+  ctx: SweepContext,
+): Promise<void> {
+  const batches = await batchesOf(ctx.queue, entries, state);
+  await Promise.all(
+    entries.map(async (entry) => {
+      const batch = batches.get(entry.id);
+      if (batch === undefined) return;
+      await folders.removeJob(batch, entry.id);
+      await ctx.failpoint("afterFolder");
+      await sweepEntry(ctx.queue, state, entry);
+    }),
+  );
+}
+
+/** Only jobs that are where their entry says: an entry alone is a rumour. */
+async function batchesOf(
+  queue: QueueContext,
+  entries: readonly QueueEntry[],
+  state: string,
+): Promise<ReadonlyMap<JobId, string>> {
+  const views =
+    (await readJobs(
+      queue.session,
+      entries.map(({ id }) => id),
+    )) ?? [];
+  return new Map(
+    views.flatMap((view) =>
+      view.kind === "found" && view.value.status.status === state ? [[view.value.id, view.value.batchId] as const] : [],
+    ),
+  );
+}

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { composeMail } from "../src/compose.ts";
+import type { Letterhead } from "../src/letterhead.ts";
+import { mailUrlProblem, openMailer } from "../src/open-mailer.ts";
+import { BATCH, failedJob, NOW_MS, reported } from "./support.ts";
+
+const LETTERHEAD: Letterhead = {
+  from: "Sluice Ingest <ingest@sluice.example>",
+  replyTo: "help@sluice.example",
+  bcc: ["ops@sluice.example"],
+};
+
+const mail = composeMail({
+  batch: BATCH,
+  news: {
+    kind: "first",
+    lists: { completed: [reported(1, { title: "Schöne Grüße" })], failed: [failedJob(2)], deleted: [] },
+  },
+  number: 1,
+  to: ["anna@example.org", "ben@example.org"],
+  atMs: NOW_MS,
+  tag: "",
+});
+
+describe("the outbox", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sluice-outbox-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test("holds one whole mail per report, however often it is sent", async () => {
+    const outbox = openMailer(`outbox:${join(folder, "deep", "outbox")}`, LETTERHEAD);
+    expect(await outbox.send(mail)).toEqual({ kind: "sent", detail: "bid0000000012.1.eml" });
+    const first = await readFile(join(folder, "deep", "outbox", "bid0000000012.1.eml"), "utf8");
+    expect(await outbox.send({ ...mail, text: "changed" })).toMatchObject({ kind: "sent" });
+
+    expect(await readdir(join(folder, "deep", "outbox"))).toEqual(["bid0000000012.1.eml"]);
+    expect(await readFile(join(folder, "deep", "outbox", "bid0000000012.1.eml"), "utf8")).toBe(first);
+    expect(first).toContain("Message-ID: <bid0000000012.1@sluice.example>\r\n");
+    expect(first).toContain("From: Sluice Ingest <ingest@sluice.example>\r\n");
+    expect(first).toContain("Reply-To: help@sluice.example\r\n");
+    expect(first).toContain("To: anna@example.org, ben@example.org\r\n");
+    expect(first).toContain(`Subject: Ingest: FAIL -- Submission Processed:`);
+    expect(first).toContain("Date: Wed, 01 May 2024 12:00:00 +0000\r\n");
+    expect(first).toContain("filename=failed.json");
+    expect(first).toContain("filename=completed.json");
+    outbox.close();
+  });
+
+  test("that is not there to be written to lets the report wait", async () => {
+    await writeFile(join(folder, "file"), "");
+    const outbox = openMailer(`outbox:${join(folder, "file")}`, LETTERHEAD);
+    expect(await outbox.send(mail)).toMatchObject({ kind: "later" });
+    outbox.close();
+  });
+});
+
+describe("a mail server", () => {
+  let server: SMTPServer | undefined;
+  afterEach(async () => {
+    const open = server;
+    server = undefined;
+    if (open !== undefined) await new Promise<void>((resolve) => open.close(resolve));
+  });
+
+  interface Delivered {
+    readonly to: readonly string[];
+    readonly source: string;
+  }
+
+  async function serve(options: SMTPServerOptions = {}): Promise<{ url: string; delivered: Delivered[] }> {
+    const delivered: Delivered[] = [];
+    const smtp = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ["STARTTLS"],
+      onData(stream, session, done) {
+        const chunks: Buffer[] = [];
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        stream.on("end", () => {
+          const to = session.envelope.rcptTo.map(({ address }) => address);
+          delivered.push({ to, source: Buffer.concat(chunks).toString("utf8") });
+          done(null, "queued");
+        });
+      },
+      ...options,
+    });
+    server = smtp;
+    const { port } = await new Promise<AddressInfo>((resolve) => {
+      const listening = smtp.listen(0, "127.0.0.1", () => resolve(listening.address() as AddressInfo));
+    });
+    return { url: `smtp://127.0.0.1:${port}`, delivered };
+  }
+
+  const refusal = (code: number, message: string): Error => Object.assign(new Error(message), { responseCode: code });
+
+  test("gets one mail for all recipients and the operators' copy, with the same Message-ID every time", async () => {
+    const { url, delivered } = await serve();
+    const smtp = openMailer(url, LETTERHEAD);
+    expect(await smtp.send(mail)).toMatchObject({ kind: "sent" });
+    expect(await smtp.send(mail)).toMatchObject({ kind: "sent" });
+
+    expect(delivered.map(({ to }) => to)).toEqual(
+      Array(2).fill(["anna@example.org", "ben@example.org", "ops@sluice.example"]),
+    );
+    for (const { source } of delivered) {
+      expect(source).toContain("Message-ID: <bid0000000012.1@sluice.example>");
+      expect(source).not.toContain("ops@sluice.example");
+    }
+    smtp.close();
+  });
+
+  test("that refuses all recipients has refused the mail for good", async () => {
+    const { url } = await serve({ onRcptTo: (_address, _session, done) => done(refusal(550, "no such user")) });
+    const smtp = openMailer(url, LETTERHEAD);
+    expect(await smtp.send(mail)).toMatchObject({ kind: "refused" });
+    smtp.close();
+  });
+
+  test("that refuses one recipient has taken the mail for the others", async () => {
+    const { url, delivered } = await serve({
+      onRcptTo: ({ address }, _session, done) =>
+        address.startsWith("ben@") ? done(refusal(550, "no such user")) : done(),
+    });
+    const smtp = openMailer(url, LETTERHEAD);
+    expect(await smtp.send(mail)).toMatchObject({
+      kind: "sent",
+      detail: expect.stringContaining("refused for 1 of 3"),
+    });
+    expect(delivered).toMatchObject([{ to: ["anna@example.org", "ops@sluice.example"] }]);
+    smtp.close();
+  });
+
+  test("that says not now is asked again later", async () => {
+    const { url } = await serve({ onMailFrom: (_address, _session, done) => done(refusal(451, "greylisted")) });
+    const smtp = openMailer(url, LETTERHEAD);
+    expect(await smtp.send(mail)).toMatchObject({ kind: "later", why: expect.stringContaining("greylisted") });
+    smtp.close();
+  });
+
+  test("that is not there is asked again later, and its password is not told to anybody", async () => {
+    const { url } = await serve();
+    const open = server!;
+    server = undefined;
+    await new Promise<void>((resolve) => open.close(resolve));
+    const smtp = openMailer(url.replace("//", "//user:s3cret@"), LETTERHEAD);
+    const sent = await smtp.send(mail);
+    expect(sent).toMatchObject({ kind: "later" });
+    expect(JSON.stringify(sent)).not.toContain("s3cret");
+    smtp.close();
+  });
+});
+
+describe("MAIL_URL", () => {
+  test.each(["outbox:./data/outbox", "smtp://mail.example.org", "smtps://u:p@mail.example.org:465"])(
+    "may be %s",
+    (url) => {
+      expect(mailUrlProblem(url)).toBeNull();
+    },
+  );
+  test.each(["outbox:", "mailto:a@example.org", "http://example.org", "smtp:", "/tmp/outbox"])(
+    "may not be %s",
+    (url) => {
+      expect(mailUrlProblem(url)).not.toBeNull();
+    },
+  );
+});

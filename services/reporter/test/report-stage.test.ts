@@ -1,0 +1,145 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Batch, batchId, type LoadedBatch, type StatusReport } from "@sluice/queue-core";
+import type { BatchContext } from "@sluice/stage-runtime";
+import type { Sent } from "../src/mail.ts";
+import type { BatchLists } from "../src/report.ts";
+import { reportStage } from "../src/report-stage.ts";
+import {
+  failedJob,
+  handlerContext,
+  logbook,
+  mailbox,
+  NOW_MS,
+  profilesOf,
+  profileWith,
+  reported,
+  submissionWith,
+} from "./support.ts";
+
+const LISTS: BatchLists = { completed: [reported(1)], failed: [failedJob(2)], deleted: [] };
+const VERDICT = {
+  kind: "verdict",
+  report: {
+    last_modified: "2024-05-01 12:00:00 +0000",
+    failed_jobs: ["jid0000000002"],
+    successful_jobs: ["jid0000000001"],
+  },
+};
+
+function aBatch(overrides: Partial<Batch> = {}): Batch {
+  return {
+    id: batchId(12),
+    state: "Reporting",
+    attempt: 1,
+    status: { status: "Reporting", last_modified: "", message: "" },
+    submission: submissionWith(),
+    expansion: { rows: 2, created: 2, digest: "", reports: 0, op: "x" },
+    report: null,
+    ...overrides,
+  };
+}
+
+function stage(
+  options: { lists?: BatchLists | null; previous?: StatusReport | null; sent?: Sent; profile?: readonly string[] } = {},
+) {
+  const mailer = mailbox(options.sent);
+  const { log, notes } = logbook();
+  const outcomes: string[] = [];
+  const ctx: BatchContext = {
+    ...handlerContext(log),
+    loaded: {} as LoadedBatch,
+    addJobs: () => Promise.resolve({ kind: "lost" }),
+    expansionMustWait: () => Promise.resolve(null),
+  };
+  const parts = {
+    profiles: profilesOf(profileWith(options.profile ?? ["Notification.1: anna@example.org"])),
+    mailer,
+    subjectTag: "",
+    onMail: (outcome: string) => outcomes.push(outcome),
+    tree: {
+      lists: () => Promise.resolve(options.lists === undefined ? LISTS : options.lists),
+      previous: () => Promise.resolve(options.previous ?? null),
+    },
+  };
+  const handle = (batch: Batch) => reportStage("Reporting", parts).handle(batch, ctx);
+  return { handle, mails: mailer.mails, notes, outcomes };
+}
+
+describe("a batch whose last job has ended", () => {
+  test("is told to its depositor, and the verdict names the jobs that failed", async () => {
+    const { handle, mails, outcomes } = stage();
+    expect(await handle(aBatch())).toEqual(VERDICT);
+    expect(mails).toMatchObject([{ name: "bid0000000012.1", to: ["anna@example.org"], sentAtMs: NOW_MS }]);
+    expect(outcomes).toEqual(["sent"]);
+  });
+
+  test("keeps its report's number when it is told again after a crash", async () => {
+    const { handle, mails } = stage();
+    await handle(aBatch());
+    await handle(aBatch({ attempt: 2 }));
+    expect(mails.map(({ name }) => name)).toEqual(["bid0000000012.1", "bid0000000012.1"]);
+  });
+
+  test("waits, longer each time, for a mail server that is away", async () => {
+    const { handle, notes } = stage({ sent: { kind: "later", why: "connection refused" } });
+    expect(await handle(aBatch())).toEqual({ kind: "snooze", delayMs: 5_000, why: "connection refused" });
+    expect(await handle(aBatch({ attempt: 3 }))).toMatchObject({ kind: "snooze", delayMs: 20_000 });
+    expect(await handle(aBatch({ attempt: 30 }))).toMatchObject({ kind: "snooze", delayMs: 300_000 });
+    expect(notes).toHaveLength(3);
+  });
+
+  test("gets its verdict also when the mail server refuses the mail for good", async () => {
+    const { handle, notes } = stage({ sent: { kind: "refused", why: "550 no such user" } });
+    expect(await handle(aBatch())).toEqual(VERDICT);
+    expect(notes.join()).toContain("550 no such user");
+  });
+
+  test("is told to nobody when the profile says so", async () => {
+    const { handle, mails, outcomes } = stage({
+      profile: ["Notification.1: a@example.org", "NotificationSuppression: full"],
+    });
+    expect(await handle(aBatch())).toEqual(VERDICT);
+    expect(mails).toEqual([]);
+    expect(outcomes).toEqual(["nobody"]);
+  });
+
+  test("is looked at again when ZooKeeper does not answer", async () => {
+    const { handle, mails } = stage({ lists: null });
+    expect(await handle(aBatch())).toMatchObject({ kind: "snooze" });
+    expect(mails).toEqual([]);
+  });
+});
+
+describe("a batch that reports again", () => {
+  const report: StatusReport = {
+    last_modified: "",
+    failed_jobs: ["jid0000000001", "jid0000000002"],
+    successful_jobs: [],
+  };
+  const batch = aBatch({
+    state: "UpdateReporting",
+    report,
+    expansion: { rows: 2, created: 2, digest: "", reports: 1, op: "x" },
+  });
+
+  test("tells what succeeded since, under a number of its own, and reports on all jobs", async () => {
+    const { handle, mails } = stage({ previous: report });
+    expect(await handle(batch)).toEqual(VERDICT);
+    expect(mails).toMatchObject([{ name: "bid0000000012.2" }]);
+    expect(mails[0]!.text).toContain("Since the last report 1 object was ingested; 1 object still failed.");
+  });
+
+  test("sends nothing when nothing changed, and keeps its verdict", async () => {
+    const { handle, mails } = stage({
+      previous: { ...report, failed_jobs: ["jid0000000002"], successful_jobs: ["jid0000000001"] },
+    });
+    expect(await handle(batch)).toEqual(VERDICT);
+    expect(mails).toEqual([]);
+  });
+
+  test("waits when the lists of its last report cannot be read: it would tell everything again", async () => {
+    const { handle, mails } = stage({ previous: null });
+    expect(await handle(batch)).toMatchObject({ kind: "snooze" });
+    expect(mails).toEqual([]);
+  });
+});

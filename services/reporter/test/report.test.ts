@@ -1,0 +1,54 @@
+import { describe, expect, test } from "@jest/globals";
+import { recipients } from "../src/recipients.ts";
+import { changesSince } from "../src/report.ts";
+import { failedJob, profileWith, reported, submissionWith } from "./support.ts";
+
+describe("what an update report tells", () => {
+  const previous = { failed: new Set(["jid0000000002", "jid0000000003"]), successful: new Set(["jid0000000001"]) };
+
+  test("is what succeeded since the last one, and everything that still fails", () => {
+    const now = { completed: [reported(1), reported(2)], failed: [failedJob(3)], deleted: [] };
+    expect(changesSince(previous, now)).toEqual({ completed: [reported(2)], failed: [failedJob(3)], deleted: [] });
+  });
+
+  test("is nothing when no job has changed its state", () => {
+    const now = { completed: [reported(1)], failed: [failedJob(2, "another message"), failedJob(3)], deleted: [] };
+    expect(changesSince(previous, now)).toBeNull();
+  });
+
+  test("includes failed jobs that were deleted, but not those deleted before the last report", () => {
+    const deleted = [reported(3, { state: "Deleted" }), reported(9, { state: "Deleted" })];
+    const now = { completed: [reported(1)], failed: [failedJob(2)], deleted };
+    expect(changesSince(previous, now)).toMatchObject({ completed: [], deleted: [{ id: "jid0000000003" }] });
+  });
+});
+
+describe("who is told", () => {
+  const profile = profileWith(["Notification.1: one@example.org", "Notification.2: two@example.org"]);
+
+  test("are the addresses of the profile", () => {
+    expect(recipients(submissionWith(), profile)).toEqual(["one@example.org", "two@example.org"]);
+  });
+
+  test("are those named with the submission, if there are any, each once", () => {
+    const submission = submissionWith({ notification: "a@example.org, b@example.org;a@example.org" });
+    expect(recipients(submission, profile)).toEqual(["a@example.org", "b@example.org"]);
+  });
+
+  test("is nobody when the profile suppresses all mail, and everybody when it suppresses some", () => {
+    const quiet = profileWith(["Notification.1: one@example.org", "NotificationSuppression: full"]);
+    const partly = profileWith(["Notification.1: one@example.org", "NotificationSuppression: partial"]);
+    expect(recipients(submissionWith({ notification: "a@example.org" }), quiet)).toEqual([]);
+    expect(recipients(submissionWith(), partly)).toEqual(["one@example.org"]);
+  });
+
+  test("never contains what would start another header or another address", () => {
+    const submission = submissionWith({ notification: "a@example.org\r\nBcc:eve@example.org, <b@example.org>" });
+    expect(recipients(submission, profile)).toEqual(["a@example.org"]);
+  });
+
+  test("is who the submission names when the profile is gone", () => {
+    expect(recipients(submissionWith({ notification: "a@example.org" }), null)).toEqual(["a@example.org"]);
+    expect(recipients(submissionWith(), null)).toEqual([]);
+  });
+});

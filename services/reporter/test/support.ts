@@ -1,0 +1,88 @@
+import { parseProfile } from "@sluice/ingest-formats";
+import { batchId, type JobId, jobId, records, type Submission } from "@sluice/queue-core";
+import type { HandlerContext, Log } from "@sluice/stage-runtime";
+import type { Mail, Mailer, Sent } from "../src/mail.ts";
+import type { ReportedBatch, ReportedJob } from "../src/report.ts";
+
+export const BATCH: ReportedBatch = {
+  id: batchId(12),
+  name: "bid-1f0d7f3e-0000-4000-8000-000000000012",
+  profile: "sluice_demo_content",
+  submitter: "anna",
+};
+
+export const NOW_MS = Date.UTC(2024, 4, 1, 12, 0, 0);
+
+export function reported(number: number, overrides: Partial<ReportedJob> = {}): ReportedJob {
+  const id: JobId = jobId(number);
+  return {
+    id,
+    name: `jid-name-${number}`,
+    localIds: [`local-${number}`],
+    primaryId: null,
+    file: `file-${number}.pdf`,
+    title: null,
+    payloadUrl: `http://example.org/file-${number}.pdf`,
+    state: "Completed",
+    message: "",
+    ...overrides,
+  };
+}
+
+export const failedJob = (number: number, message = "DOWNLOAD_FAILED: http://example.org/x: HTTP 404"): ReportedJob =>
+  reported(number, { state: "Failed", message });
+
+export function submissionWith(fields: object = {}): Submission {
+  const given = { profile_name: BATCH.profile, submitter: BATCH.submitter, batchID: BATCH.name, ...fields };
+  const parsed = records.submission.decode(Buffer.from(JSON.stringify(given)));
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.value;
+}
+
+export function profileWith(lines: readonly string[]) {
+  const text = [
+    `ProfileID: ${BATCH.profile}`,
+    "Owner: ark:/99999/fk4owner",
+    "Collection.1: ark:/99999/fk4collection",
+    "Type: MRT-curatorial",
+    "Role: MRT-content",
+    ...lines,
+  ].join("\n");
+  const parsed = parseProfile(text);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.profile;
+}
+
+export function profilesOf(profile: ReturnType<typeof profileWith>) {
+  return {
+    get: (name: string) =>
+      name === profile.profileId
+        ? ({ ok: true, profile } as const)
+        : ({ ok: false, problem: `there is no profile ${name}` } as const),
+  };
+}
+
+/** A mailer that keeps what it is given, and answers as it is told. */
+export function mailbox(answer: Sent = { kind: "sent", detail: "" }): Mailer & { readonly mails: Mail[] } {
+  const mails: Mail[] = [];
+  const send = (mail: Mail): Promise<Sent> => {
+    mails.push(mail);
+    return Promise.resolve(answer);
+  };
+  return { mails, send, close: () => undefined };
+}
+
+export function logbook(): { readonly log: Log; readonly notes: string[] } {
+  const notes: string[] = [];
+  const say = (level: string) => (fields: object, message: string) =>
+    notes.push(`${level}: ${message} ${JSON.stringify(fields)}`);
+  const log = { info: () => undefined, warn: say("warn"), error: say("error"), child: () => log } as unknown as Log;
+  return { log, notes };
+}
+
+export const handlerContext = (log: Log = logbook().log): HandlerContext => ({
+  log,
+  signal: new AbortController().signal,
+  clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
+  failpoint: () => Promise.resolve(),
+});
