@@ -57,7 +57,7 @@ export async function act(
     const sent = await sendFenced(ctx, { rank: "operator", shared: plan.shared ?? [], ops }, () =>
       inAudit(ctx, op, decoded.value.number),
     );
-    if (sent.kind === "applied") return sent;
+    if (sent.kind === "applied") return { kind: "applied" };
     if (sent.kind === "lost") return sent;
     lastRefusal = sent.kind === "refused" ? `${sent.fault.code} ${sent.fault.detail}` : "";
   }

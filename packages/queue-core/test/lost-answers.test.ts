@@ -1,0 +1,199 @@
+/**
+ * A multi whose answer is lost, both ways: it arrived and was carried out, or it never arrived. In either case the
+ * caller learns the truth, and the tree shows one effect.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import {
+  aBatch,
+  aBatchOfJobs,
+  aJobSpec,
+  aSubmission,
+  claimJob,
+  type FaultProxy,
+  readyEntry,
+  startFaultProxy,
+  testWorker,
+  type TestWorker,
+  testZooKeeper,
+} from "@sluice/testkit";
+import {
+  actOnJob,
+  batchUuidFromRandom,
+  createBatch,
+  findBatch,
+  listBucket,
+  makeExpander,
+  makeIdBlocks,
+  paths,
+  peek,
+  readBatch,
+  readJob,
+  resumeJob,
+} from "../src/index.ts";
+
+const OPERATOR = { name: "olga", reason: "because" };
+let proxy: FaultProxy;
+/** Its answers can be lost. */
+let subject: TestWorker;
+/** Its link is always good. */
+let witness: TestWorker;
+
+beforeEach(async () => {
+  const { connect } = await testZooKeeper();
+  proxy = await startFaultProxy(connect);
+  subject = await testWorker(proxy.connect, "batch-intake");
+  witness = await testWorker(connect, "batch-intake");
+});
+afterEach(async () => {
+  await Promise.all([subject.close(), witness.close()]);
+  await proxy.close();
+});
+
+const WAYS = [
+  ["was carried out", "cutAfterForward"],
+  ["never arrived", "cutBefore"],
+] as const;
+
+describe.each(WAYS)("an answer is lost and the multi %s", (_, verdict) => {
+  test("claim: acquired if the lock is ours, dropped if not", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 1);
+    const seen = await peek(subject.session, "Pending", [await readyEntry(subject, "Pending", jobs[0]!)]);
+    const candidate = seen.ok ? seen.value[0]! : undefined;
+    if (candidate?.kind !== "ready") throw new Error("not ready");
+    const lost = proxy.onNext("multi", verdict);
+    const claim = subject.jobs.claim(candidate);
+    await lost;
+    expect((await claim).kind).toBe(verdict === "cutAfterForward" ? "acquired" : "gone");
+    const lock = await witness.session.exists(paths.jobLock(jobs[0]!));
+    expect(lock.ok && lock.value !== null).toBe(verdict === "cutAfterForward");
+  });
+
+  test("commit: applied once", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 1);
+    const loaded = await claimJob(subject, "Pending", jobs[0]!);
+    const lost = proxy.onNext("multi", verdict);
+    const commit = subject.jobs.commit(loaded, { kind: "done", changes: { spaceNeeded: 7 } });
+    await lost;
+    expect(await commit).toMatchObject({ kind: "applied", to: "Estimating" });
+    expect(await readJob(witness.session, jobs[0]!)).toMatchObject({
+      value: { status: { status: "Estimating" }, spaceNeeded: 7, lock: null },
+    });
+  });
+
+  test("commit: still known as ours when this process has claimed the job again meanwhile", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 1);
+    const [job] = jobs;
+    const loaded = await claimJob(subject, "Pending", job!);
+    const lost = proxy.onNext("multi", verdict);
+    const snooze = subject.jobs.giveBack(loaded.lease, "handback", { delayMs: 0, why: "", countsAttempt: false });
+    await lost;
+    const result = await snooze;
+    expect(result.kind).toBe("applied");
+    const again = await claimJob(subject, "Pending", job!);
+    expect(again.lease.token).toBe(loaded.lease.token + 2);
+    expect(await subject.jobs.commit(again, { kind: "done", changes: {} })).toMatchObject({ kind: "applied" });
+  });
+
+  test("snooze: given back once, the attempt taken back once", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 1);
+    const { lease } = await claimJob(subject, "Pending", jobs[0]!);
+    const lost = proxy.onNext("multi", verdict);
+    const snooze = subject.jobs.giveBack(lease, "snooze", { delayMs: 60_000, why: "later", countsAttempt: false });
+    await lost;
+    expect(await snooze).toMatchObject({ kind: "applied", to: "Pending" });
+    expect(await readJob(witness.session, jobs[0]!)).toMatchObject({
+      value: { lock: null, history: { attempts: 0, why: "later" } },
+    });
+  });
+
+  test("resume: retry_count grows by exactly one", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 1);
+    await actOnJob(witness.ctx, OPERATOR, "fail", jobs[0]!);
+    const lost = proxy.onNext("multi", verdict);
+    const resume = resumeJob(subject.ctx, OPERATOR, jobs[0]!);
+    await lost;
+    expect(await resume).toMatchObject({ kind: "applied" });
+    expect(await readJob(witness.session, jobs[0]!)).toMatchObject({
+      value: { status: { status: "Pending", retry_count: 1 } },
+    });
+  });
+
+  test("creation: one batch under its UUID", async () => {
+    const ids = makeIdBlocks(subject.ctx);
+    await ids.nextBatch(); // the block is there: the next multi is the creation itself
+    const uuid = batchUuidFromRandom(Buffer.alloc(16, 7));
+    const lost = proxy.onNext("multi", verdict);
+    const creation = createBatch(subject.ctx, ids, { uuid, submission: aSubmission({ request_digest: "d" }) });
+    await lost;
+    const result = await creation;
+    expect(result.kind).toBe("created");
+    expect(await findBatch(witness.ctx, uuid)).toBe(result.kind === "created" ? result.id : "");
+    const batches = await witness.session.children(paths.batches);
+    expect(batches.ok && batches.value.names).toHaveLength(1);
+  });
+
+  test("expansion: each row once", async () => {
+    const batch = await aBatch(subject);
+    const pending = await subject.batches.claim("Pending", batch);
+    if (pending.kind !== "acquired") throw new Error(pending.kind);
+    await subject.batches.settle(pending.loaded, { kind: "start", rows: 50, digest: "" });
+    const processing = await subject.batches.claim("Processing", batch);
+    if (processing.kind !== "acquired") throw new Error(processing.kind);
+    const ids = makeIdBlocks(subject.ctx);
+    await ids.nextJobs(1);
+    const options = { fleetId: subject.fleetId, workingDir: () => "" };
+    const expander = makeExpander(subject.ctx, subject.actor, ids, options);
+    const rows = Array.from({ length: 25 }, () => aJobSpec());
+    const lost = proxy.onNext("multi", verdict);
+    const chunk = expander.addJobs(processing.loaded, rows);
+    await lost;
+    const first = await chunk;
+    if (first.kind !== "added") throw new Error(first.kind);
+    expect((await expander.addJobs(first.loaded, rows)).kind).toBe("added");
+    expect(await listBucket(witness.session, batch, "batch-processing")).toHaveLength(50);
+    expect(await readBatch(witness.session, batch)).toMatchObject({ value: { expansion: { rows: 50, created: 50 } } });
+  });
+});
+
+test("a commit that never arrived is called lost when somebody else has moved the job meanwhile", async () => {
+  const { jobs } = await aBatchOfJobs(witness, 1);
+  const loaded = await claimJob(subject, "Pending", jobs[0]!);
+  const lost = proxy.onNext("multi", "cutBefore");
+  const commit = subject.jobs.commit(loaded, { kind: "done", changes: {} });
+  await lost;
+  await proxy.setMode("refuse");
+  await actOnJob(witness.ctx, OPERATOR, "fail", jobs[0]!);
+  await resumeJob(witness.ctx, OPERATOR, jobs[0]!);
+  const theirs = await claimJob(witness, "Pending", jobs[0]!);
+  await proxy.setMode("pass");
+  expect(await commit).toEqual({ kind: "fenced" });
+  // Same state, and a version that only grew: only the op id tells that this was not us.
+  expect(await witness.jobs.commit(theirs, { kind: "done", changes: {} })).toMatchObject({ kind: "applied" });
+});
+
+test("a commit that was carried out is known as ours although the job has been claimed again by another", async () => {
+  const { jobs } = await aBatchOfJobs(witness, 1);
+  const { lease } = await claimJob(subject, "Pending", jobs[0]!);
+  const lost = proxy.onNext("multi", "cutAfterForward");
+  const handback = subject.jobs.giveBack(lease, "handback", { delayMs: 0, why: "", countsAttempt: false });
+  await lost;
+  await proxy.setMode("refuse");
+  const theirs = await claimJob(witness, "Pending", jobs[0]!);
+  await proxy.setMode("pass");
+  expect(await handback).toMatchObject({ kind: "applied" });
+  expect(await witness.jobs.commit(theirs, { kind: "done", changes: {} })).toMatchObject({ kind: "applied" });
+});
+
+test("work whose session is lost is dropped, never resolved or sent again", async () => {
+  const { jobs } = await aBatchOfJobs(witness, 1);
+  const short = await testWorker(proxy.connect, "batch-intake", { timeoutMs: 1000 });
+  const loaded = await claimJob(short, "Pending", jobs[0]!);
+  const lost = proxy.onNext("multi", "cutBefore");
+  const commit = short.jobs.commit(loaded, { kind: "done", changes: {} });
+  await lost;
+  await proxy.setMode("refuse");
+  expect(await commit).toEqual({ kind: "lost" });
+  expect(short.session.state).toBe("lost");
+  await proxy.setMode("pass");
+  expect(await readJob(witness.session, jobs[0]!)).toMatchObject({ value: { status: { status: "Pending" } } });
+});
