@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,7 +36,17 @@ const ADVICE = [
  * Throws, with what was tried and what would help, when there is none.
  */
 export async function startZooKeeper(options: ZooKeeperOptions): Promise<RunningZooKeeper> {
-  return searchWays(WAYS, await fillIn(options), WAY_LIMIT_MS);
+  const request = await fillIn(options);
+  const dropUnused = () =>
+    options.dataDir === undefined ? rm(request.dataDir, { recursive: true, force: true }) : null;
+  try {
+    const server = await searchWays(WAYS, request, WAY_LIMIT_MS);
+    if (server.dataDir === undefined) await dropUnused();
+    return server;
+  } catch (error) {
+    await dropUnused();
+    throw error;
+  }
 }
 
 /** Apart from the list of ways, so that the order can be tried with ways of which the machine has none. */

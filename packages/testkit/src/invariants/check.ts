@@ -88,8 +88,8 @@ class Checker {
   private readonly model = new QueueModel();
   private readonly roles: ReadonlyMap<bigint, Role>;
   private readonly closed = new Set<bigint>();
-  /** What is broken just now: a fault that stays is told once, not at every transaction that touches the job. */
-  private readonly broken = new Map<string, string>();
+  /** What is broken just now, by rule: a fault that stays is told once, not at every transaction that touches the job. */
+  private readonly broken = new Map<string, ReadonlyMap<number, string>>();
   private lastZxid = 0n;
 
   constructor(roles: ReadonlyMap<bigint, Role>) {
@@ -137,15 +137,16 @@ class Checker {
   }
 
   private run<Change>(rules: Rules<Change>, entity: string, change: Change): void {
+    const known = this.broken.get(entity);
+    const found = new Map<number, string>();
     rules.forEach(([invariant, rule], index) => {
-      const key = `${index} ${entity}`;
       const finding = rule(change);
-      if (finding === null) this.broken.delete(key);
-      else if (this.broken.get(key) !== finding) {
-        this.broken.set(key, finding);
-        this.report(invariant, `${entity}: ${finding}`);
-      }
+      if (finding === null) return;
+      found.set(index, finding);
+      if (known?.get(index) !== finding) this.report(invariant, `${entity}: ${finding}`);
     });
+    if (found.size > 0) this.broken.set(entity, found);
+    else if (known !== undefined) this.broken.delete(entity);
   }
 
   private report(invariant: InvariantId, detail: string): void {
