@@ -120,3 +120,5 @@ export { type BatchView, type JobView, listBucket, readBatch, readJob, readJobs,
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
 export { createJobOps, type NewJob } from "./job-ops.ts";
 export { explained, newFleetJob } from "./fleet-job.ts";
+export { batchEdges, describeStates, type Edge, jobEdges } from "./describe.ts";
+export { describeZnodes, ZNODES, type ZnodeRow } from "./znodes.ts";

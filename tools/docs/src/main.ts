@@ -1,1 +1,23 @@
-export {};
+/** Writes the generated pages of docs/, or with --check says which of them are stale. */
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { describeStates, describeZnodes } from "@sluice/queue-core";
+
+const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
+const pages: readonly (readonly [string, string])[] = [
+  ["states.md", describeStates()],
+  ["znodes.md", describeZnodes()],
+];
+
+const check = process.argv.includes("--check");
+const stale: string[] = [];
+for (const [name, text] of pages) {
+  const before = await readFile(`${docs}${name}`, "utf8").catch(() => "");
+  if (before === text) continue;
+  if (check) stale.push(name);
+  else await writeFile(`${docs}${name}`, text);
+}
+if (stale.length > 0) {
+  console.error(`stale: docs/${stale.join(", docs/")}; run \`npm run build && npm run docs\``);
+  process.exitCode = 1;
+}

@@ -1,0 +1,103 @@
+/** One row per kind of node: what it holds, whether it is ephemeral, who writes it. docs/znodes.md is made from here. */
+import { z } from "zod";
+import {
+  AuditHeadSchema,
+  AuditRecordSchema,
+  BatchStatusSchema,
+  CallbackSchema,
+  ExpansionSchema,
+  FleetIdsSchema,
+  FleetJobSchema,
+  HoldSchema,
+  IdentifiersSchema,
+  InventorySchema,
+  JobConfigurationSchema,
+  JobStatusSchema,
+  KeySchema,
+  LockSchema,
+  MetadataSchema,
+  StatusReportSchema,
+  SubmissionSchema,
+  WorkerSchema,
+} from "./records.ts";
+
+export interface ZnodeRow {
+  readonly path: string;
+  /** A schema, or the form of plain text; null = the node is empty. */
+  readonly data: z.ZodType | string | null;
+  readonly ephemeral: boolean;
+  readonly writtenBy: string;
+}
+
+const row = (path: string, data: z.ZodType | string | null, writtenBy: string, ephemeral = false): ZnodeRow => ({
+  path,
+  data,
+  ephemeral,
+  writtenBy,
+});
+
+export const ZNODES: readonly ZnodeRow[] = [
+  row("/batches/BID/submission", SubmissionSchema, "batch-intake, once"),
+  row("/batches/BID/status", BatchStatusSchema, "every move of the batch"),
+  row("/batches/BID/status-report", StatusReportSchema, "reporter, with its verdict"),
+  row("/batches/BID/states/BUCKET/JID", null, "the moves that end a job or bring it back"),
+  row("/batches/BID/lock", LockSchema, "the worker that claims the batch", true),
+  row("/batch-uuids/UUID", "BID", "batch-intake, once; moves to /fleet/keys at clean-up"),
+  row("/jobs/JID/bid", "BID", "batch-intake, once"),
+  row("/jobs/JID/configuration", JobConfigurationSchema, "batch-intake, once"),
+  row("/jobs/JID/priority", "0 to 99", "batch-intake; estimator; operators"),
+  row("/jobs/JID/space_needed", "bytes, 0 = unknown", "batch-intake; estimator; downloader"),
+  row("/jobs/JID/identifiers", IdentifiersSchema, "batch-intake; processor"),
+  row("/jobs/JID/metadata", MetadataSchema, "batch-intake; processor"),
+  row("/jobs/JID/inventory", InventorySchema, "processor"),
+  row("/jobs/JID/status", JobStatusSchema, "every claim (same bytes) and every move of the job"),
+  row("/jobs/JID/lock", LockSchema, "the worker that claims the job", true),
+  row("/jobs/states/STATE/PP-JID", null, "every move of the job; changes of priority"),
+  row("/locks/queue/ingest", HoldSchema, "operators: pause of the queue"),
+  row("/locks/collections/PROFILE", HoldSchema, "operators: hold of a collection"),
+  row("/locks/storage/ARK", LockSchema, "processor", true),
+  row("/locks/inventory/ARK", LockSchema, "recorder", true),
+  row("/locks/localid/LOCALID_OWNER", LockSchema, "processor", true),
+  row("/fleet/id", "a random id of this tree's history", "whoever starts the tree; a restore writes a new one"),
+  row("/fleet/ids", FleetIdsSchema, "batch-intake, when it reserves a block of numbers"),
+  row("/fleet/jobs/JID", FleetJobSchema, "every claim, move, snooze and operator's action"),
+  row("/fleet/batches/STATE/BID", null, "every move of the batch; its version counts the claims of that state"),
+  row("/fleet/batches/due/BID", null, "the worker that ends the last job; taken away by the reporter"),
+  row("/fleet/expansion/BID", ExpansionSchema, "batch-intake with every chunk; reporter with every report"),
+  row("/fleet/holds", "a counter", "every hold, release, pause and resume"),
+  row("/fleet/space", "a counter", "provisioner, with every admission"),
+  row("/fleet/paused/STAGE", HoldSchema, "operators"),
+  row("/fleet/drain/WORKER", HoldSchema, "operators"),
+  row("/fleet/workers/STAGE/ID", WorkerSchema, "the worker itself", true),
+  row("/fleet/callbacks/JID.RETRY", CallbackSchema, "every move to Failed; taken away by the notifier"),
+  row("/fleet/keys/DAY/UUID", KeySchema, "clean-up; kept 30 days"),
+  row("/fleet/reports/BID/N/CHUNK", StatusReportSchema, "reporter, for reports of more than 3,000 jobs"),
+  row("/fleet/audit/head", AuditHeadSchema, "every operator's action"),
+  row("/fleet/audit/records/NUMBER", AuditRecordSchema, "every operator's action, once"),
+];
+
+export function describeZnodes(): string {
+  return [
+    "<!-- Generated from packages/queue-core/src/znodes.ts by `npm run docs`. Do not edit. -->",
+    "",
+    "# Znodes",
+    "",
+    "Paths outside `/fleet` and their bytes are those of CDL's own client libraries. What is ours stands under `/fleet`.",
+    "",
+    "| Path | Data | Ephemeral | Written by |",
+    "| --- | --- | --- | --- |",
+    ...ZNODES.map(
+      ({ path, data, ephemeral, writtenBy }) =>
+        `| \`${path}\` | ${shape(data)} | ${ephemeral ? "yes" : ""} | ${writtenBy} |`,
+    ),
+    "",
+  ].join("\n");
+}
+
+function shape(data: ZnodeRow["data"]): string {
+  if (data === null) return "empty";
+  if (typeof data === "string") return data;
+  const json = z.toJSONSchema(data, { io: "input", unrepresentable: "any" });
+  const keys = Object.keys(json.properties ?? {});
+  return `JSON {${keys.join(", ")}${json.additionalProperties !== undefined && json.additionalProperties !== false ? ", …" : ""}}`;
+}
