@@ -42,9 +42,10 @@ const { code } = await run(
     "--experimental-vm-modules",
     "--disable-warning=ExperimentalWarning",
     TOOLS.jest,
+    ...process.argv.slice(2),
+    // Last, because jest takes every word behind it for another reporter.
     "--reporters=default",
     "--reporters=<rootDir>/tools/run/jest-count.mjs",
-    ...process.argv.slice(2),
   ],
   { show: true },
 );
