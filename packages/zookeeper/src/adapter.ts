@@ -6,11 +6,11 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import nzc from "node-zookeeper-client";
-import { showServers, type Server } from "./paths.ts";
+import { showServers, shuffled, type Server } from "./paths.ts";
 import type { Link, LinkCall, LinkListener, LinkOptions, LinkReply } from "./link.ts";
 import { ERR, XID } from "./wire/codes.ts";
 import { FrameAssembler } from "./wire/frames.ts";
-import { Malformed } from "./wire/jute.ts";
+import { longBuffer, Malformed } from "./wire/jute.ts";
 import { decodeConnectResponse, decodeReply, decodeWatchEvent, type ReplyHeader } from "./wire/replies.ts";
 import { encodePing, numberFrame, type EncodedRequest } from "./wire/requests.ts";
 
@@ -293,18 +293,4 @@ class NzcLink implements Link {
 function reset(socket: Socket): void {
   if (socket.connecting || "encrypted" in socket) socket.destroy();
   else socket.resetAndDestroy();
-}
-
-function longBuffer(value: bigint): Buffer {
-  const buffer = Buffer.alloc(8);
-  buffer.writeBigInt64BE(value);
-  return buffer;
-}
-
-/** Clients of one ensemble should not all begin with its first server. */
-function shuffled<T>(items: readonly T[]): T[] {
-  return items
-    .map((item) => ({ item, order: Math.random() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ item }) => item);
 }

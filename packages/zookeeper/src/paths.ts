@@ -39,6 +39,14 @@ export function showServers(servers: readonly Server[]): string {
   return servers.map(({ host, port }) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`)).join(",");
 }
 
+/** Clients of one ensemble should not all begin with its first server. */
+export function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}
+
 /** The path as the server knows it. */
 export function rooted(root: string, path: string): string {
   if (root === "") return path;

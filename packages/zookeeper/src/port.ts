@@ -94,7 +94,7 @@ export type SessionState = "connected" | "suspended" | "lost";
 /** One ZooKeeper session. When it is lost this object is finished for good; its keeper makes another one. */
 export interface Session {
   readonly id: bigint;
-  /** As negotiated with the server, which may differ from what was asked for. */
+  /** As negotiated with the server, which may differ from what was asked for, and from server to server. */
   readonly timeoutMs: number;
   readonly state: SessionState;
   /** Aborts when the session is lost or closed: bind the session's work to it. */

@@ -1,12 +1,8 @@
-import { setMaxListeners } from "node:events";
-import { PendingCalls, type CallOutcome } from "./calls.ts";
-import type { OperationName, SessionHooks } from "./hooks.ts";
-import { tooLarge } from "./limits.ts";
-import type { Handshake, Link } from "./link.ts";
+import type { OperationName } from "./hooks.ts";
+import type { Handshake } from "./link.ts";
 import { badPath, opProblem, pathProblem, rooted } from "./paths.ts";
 import type {
   Answer,
-  Clock,
   Fault,
   MultiAnswer,
   Node,
@@ -19,10 +15,9 @@ import type {
   Watch,
 } from "./port.ts";
 import { ServerClock } from "./server-clock.ts";
-import { callDeadlineMs, stateOf, watchdogIntervalMs } from "./session-health.ts";
+import { SessionLife, type LifeParts } from "./session-life.ts";
 import { WatchTable } from "./watches.ts";
-import { ERR, faultOf } from "./wire/codes.ts";
-import { Malformed } from "./wire/jute.ts";
+import { ERR } from "./wire/codes.ts";
 import {
   decodeChildren,
   decodeMulti,
@@ -33,7 +28,6 @@ import {
   type WatchEvent,
 } from "./wire/replies.ts";
 import {
-  encodeCloseSession,
   encodeExists,
   encodeGetChildren,
   encodeGetData,
@@ -42,74 +36,58 @@ import {
   encodeSetWatches,
   type Acl,
   type EncodedRequest,
+  type WatchKind,
 } from "./wire/requests.ts";
 
-export interface SessionParts {
-  readonly link: Link;
-  readonly clock: Clock;
-  readonly hooks: SessionHooks;
+export interface SessionParts extends LifeParts {
   /** The chroot; "" for none. */
   readonly root: string;
   readonly acl: readonly Acl[];
-  readonly handshake: Handshake;
 }
 
 type Children = Answer<{ readonly names: readonly string[]; readonly stat: Stat }>;
-const silentMulti = (fault: Fault): MultiAnswer => ({ ...fault, index: -1 });
 
+const asAnswer = (fault: Fault): Fault => fault;
+const asMultiAnswer = (fault: Fault): MultiAnswer => ({ ...fault, index: -1 });
+
+/** The port over a link: what each call sends and what its answer means. When it may be sent is for SessionLife. */
 export class LiveSession implements Session {
   readonly id: bigint;
-  readonly timeoutMs: number;
-  readonly #parts: SessionParts;
-  readonly #calls: PendingCalls;
+  readonly #root: string;
+  readonly #acl: readonly Acl[];
+  readonly #life: SessionLife;
   readonly #watches = new WatchTable();
   readonly #serverClock: ServerClock;
-  readonly #listeners = new Set<(state: SessionState) => void>();
-  readonly #over = new AbortController();
-  readonly #watchdog: NodeJS.Timeout;
-  #state: SessionState = "connected";
-  #linkUp = true;
-  #heardAtMs: number;
-  #closing: Promise<void> | null = null;
   #barrier: Promise<boolean> | null = null;
   #nextBarrier: Promise<boolean> | null = null;
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
     this.id = parts.handshake.sessionId;
-    this.timeoutMs = parts.handshake.timeoutMs;
-    this.#calls = new PendingCalls(parts.link);
+    this.#root = parts.root;
+    this.#acl = parts.acl;
+    this.#life = new SessionLife(parts);
     this.#serverClock = new ServerClock(parts.clock);
-    this.#heardAtMs = parts.handshake.askedAtMs;
-    this.#watchdog = setInterval(() => this.#watch(), watchdogIntervalMs(this.timeoutMs));
-    // Every piece of work in flight listens: hundreds are normal.
-    setMaxListeners(0, this.#over.signal);
+    this.lost.addEventListener("abort", () => this.#watches.clear());
+  }
+
+  get timeoutMs(): number {
+    return this.#life.timeoutMs;
   }
 
   get state(): SessionState {
-    this.#review();
-    return this.#state;
+    return this.#life.state;
   }
 
   get lost(): AbortSignal {
-    return this.#over.signal;
+    return this.#life.lost;
   }
 
   onState(listener: (state: SessionState) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#life.onState(listener);
   }
 
   untilConnected(): Promise<boolean> {
-    const now = this.state;
-    if (now !== "suspended") return Promise.resolve(now === "connected");
-    return new Promise((resolve) => {
-      const stop = this.onState((state) => {
-        if (state === "suspended") return;
-        stop();
-        resolve(state === "connected");
-      });
-    });
+    return this.#life.untilConnected();
   }
 
   serverNowMs(): number {
@@ -117,48 +95,49 @@ export class LiveSession implements Session {
   }
 
   get(path: string, watch?: Watch): Promise<Answer<Node>> {
-    const full = rooted(this.#parts.root, path);
+    const full = rooted(this.#root, path);
     return this.#read("get", path, encodeGetData(full, watch !== undefined), (reply) => {
-      if (reply.err !== ERR.ok) return this.#fault(reply, path);
-      const value = decodeNode(reply.body);
-      if (watch !== undefined) this.#watches.add("data", full, watch);
-      return { ok: true, value };
+      if (reply.err !== ERR.ok) return this.#life.fault(reply, path);
+      this.#arm("data", full, watch);
+      return { ok: true, value: decodeNode(reply.body) };
     });
   }
 
   exists(path: string, watch?: Watch): Promise<Answer<Stat | null>> {
-    const full = rooted(this.#parts.root, path);
+    const full = rooted(this.#root, path);
     return this.#read<Answer<Stat | null>>("exists", path, encodeExists(full, watch !== undefined), (reply) => {
-      if (reply.err !== ERR.ok && reply.err !== ERR.noNode) return this.#fault(reply, path);
+      if (reply.err !== ERR.ok && reply.err !== ERR.noNode) return this.#life.fault(reply, path);
       const value = reply.err === ERR.ok ? decodeStat(reply.body) : null;
-      if (watch !== undefined) this.#watches.add(value === null ? "exists" : "data", full, watch);
+      this.#arm(value === null ? "exists" : "data", full, watch);
       return { ok: true, value };
     });
   }
 
   children(path: string, watch?: Watch): Promise<Children> {
-    const full = rooted(this.#parts.root, path);
+    const full = rooted(this.#root, path);
     return this.#read<Children>("children", path, encodeGetChildren(full, watch !== undefined), (reply) => {
-      if (reply.err !== ERR.ok) return this.#fault(reply, path);
-      const value = decodeChildren(reply.body);
-      if (watch !== undefined) this.#watches.add("children", full, watch);
-      return { ok: true, value };
+      if (reply.err !== ERR.ok) return this.#life.fault(reply, path);
+      this.#arm("children", full, watch);
+      return { ok: true, value: decodeChildren(reply.body) };
     });
   }
 
   readMany(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>> {
     if (reads.length === 0) return Promise.resolve({ ok: true, value: [] });
-    const paths = reads.map((read) => ("get" in read ? read.get : read.children));
-    for (const path of paths) {
+    for (const read of reads) {
+      const path = "get" in read ? read.get : read.children;
       const problem = pathProblem(path);
       if (problem !== null) return Promise.resolve(badPath(path, problem));
     }
-    const request = encodeMultiRead(reads, this.#parts.root);
-    return this.#ask<Answer<readonly ReadAnswer[]>>("readMany", request, same, (reply) =>
-      reply.err === ERR.ok
-        ? { ok: true, value: decodeMultiRead(reply.body) }
-        : this.#fault(reply, `${reads.length} reads`),
-    );
+    return this.#life.ask<Answer<readonly ReadAnswer[]>>({
+      operation: "readMany",
+      request: encodeMultiRead(reads, this.#root),
+      onSilence: asAnswer,
+      onReply: (reply) =>
+        reply.err === ERR.ok
+          ? { ok: true, value: decodeMultiRead(reply.body) }
+          : this.#life.fault(reply, `${reads.length} reads`),
+    });
   }
 
   multi(ops: readonly Op[]): Promise<MultiAnswer> {
@@ -166,14 +145,18 @@ export class LiveSession implements Session {
       const problem = opProblem(op);
       if (problem !== null) return Promise.resolve({ ...badPath(op.path, problem), index });
     }
-    const askedMs = this.#now();
-    const request = encodeMulti(ops, this.#parts.root, this.#parts.acl);
-    return this.#ask<MultiAnswer>("multi", request, silentMulti, (reply) => {
-      if (reply.err !== ERR.ok) return silentMulti(this.#fault(reply, `multi of ${ops.length}`));
-      const answer = decodeMulti(reply.body, reply.zxid, ops);
-      const stat = answer.ok ? answer.stats.find((each) => each !== null) : undefined;
-      if (stat !== undefined) this.#serverClock.sample(stat.mtime, askedMs, this.#now());
-      return answer;
+    const askedMs = this.#life.nowMs();
+    return this.#life.ask<MultiAnswer>({
+      operation: "multi",
+      request: encodeMulti(ops, this.#root, this.#acl),
+      onSilence: asMultiAnswer,
+      onReply: (reply) => {
+        if (reply.err !== ERR.ok) return asMultiAnswer(this.#life.fault(reply, `multi of ${ops.length}`));
+        const answer = decodeMulti(reply.body, reply.zxid, ops);
+        const stat = answer.ok ? answer.stats.find((each) => each !== null) : undefined;
+        if (stat !== undefined) this.#serverClock.sample(stat.mtime, askedMs, this.#life.nowMs());
+        return answer;
+      },
     });
   }
 
@@ -191,8 +174,7 @@ export class LiveSession implements Session {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#sendClose();
-    return this.#closing;
+    return this.#life.close();
   }
 
   // What follows is called by the link.
@@ -202,142 +184,51 @@ export class LiveSession implements Session {
   }
 
   connected(handshake: Handshake): void {
-    this.#linkUp = true;
-    this.heard(handshake.askedAtMs);
-    this.#become("connected", "reconnected");
+    this.#life.connected(handshake);
   }
 
   heard(sentAtMs: number): void {
-    this.#heardAtMs = Math.max(this.#heardAtMs, sentAtMs);
+    this.#life.heard(sentAtMs);
   }
 
   notified(event: WatchEvent): void {
+    this.#life.mindTheGap();
     this.#watches.fire(event);
   }
 
   disconnected(why: string): void {
-    this.#linkUp = false;
-    this.#become("suspended", why);
+    this.#life.disconnected(why);
   }
 
   refused(why: string): void {
-    this.#become("lost", why);
+    this.#life.refused(why);
   }
 
-  // The machine.
-
-  #now(): number {
-    return this.#parts.clock.monotonicMs();
-  }
-
-  #watch(): void {
-    this.#review();
-    if (this.#state === "lost") return;
-    this.#parts.link.ping();
-    this.#calls.expire(this.#now());
-  }
-
-  /** Also before each call, for a process that was stopped may run other code before its watchdog. */
-  #review(): void {
-    if (this.#state === "lost") return;
-    const silenceMs = this.#now() - this.#heardAtMs;
-    const next = stateOf({ timeoutMs: this.timeoutMs, silenceMs, linkUp: this.#linkUp });
-    const why = `no answer for ${Math.round(silenceMs)} ms`;
-    if (next === "lost") this.#become("lost", why);
-    else if (next === "suspended" && this.#linkUp) this.#parts.link.drop(why);
-  }
-
-  #become(state: SessionState, why: string): void {
-    if (this.#state === state || this.#state === "lost") return;
-    this.#state = state;
-    if (state === "lost") this.#finish(why);
-    this.#parts.hooks.onState?.(state, why);
-    for (const listener of [...this.#listeners]) listener(state);
-  }
-
-  #finish(why: string): void {
-    clearInterval(this.#watchdog);
-    this.#parts.link.end();
-    this.#watches.clear();
-    this.#calls.abandon("SESSION_LOST", why);
-    this.#over.abort(new Error(`ZooKeeper session lost: ${why}`));
+  /** Only when the answer is here: a server that did not answer may not have the watch. */
+  #arm(kind: WatchKind, path: string, watch: Watch | undefined): void {
+    if (watch !== undefined) this.#watches.add(kind, path, watch);
   }
 
   #read<T extends { readonly ok: true } | Fault>(
     operation: OperationName,
     path: string,
     request: EncodedRequest,
-    read: (reply: ReplyHeader) => T | Fault,
+    onReply: (reply: ReplyHeader) => T | Fault,
   ): Promise<T | Fault> {
     const problem = pathProblem(path);
     if (problem !== null) return Promise.resolve(badPath(path, problem));
-    return this.#ask<T | Fault>(operation, request, same, read);
+    return this.#life.ask<T | Fault>({ operation, request, onReply, onSilence: asAnswer });
   }
 
-  #ask<T extends { readonly ok: true } | Fault>(
-    operation: OperationName,
-    request: EncodedRequest,
-    onSilence: (fault: Fault) => T,
-    onReply: (reply: ReplyHeader) => T,
-  ): Promise<T> {
-    this.#review();
-    const fault = this.#overFault() ?? tooLarge(request.frame.length);
-    if (fault !== null) return Promise.resolve(onSilence(fault));
-    return this.#send(operation, request, onSilence, onReply);
-  }
-
-  #overFault(): Fault | null {
-    if (this.#state !== "lost" && this.#closing === null) return null;
-    return { ok: false, code: "SESSION_LOST", detail: "the session is over" };
-  }
-
-  #send<T extends { readonly ok: true } | Fault>(
-    operation: OperationName,
-    request: EncodedRequest,
-    onSilence: (fault: Fault) => T,
-    onReply: (reply: ReplyHeader) => T,
-  ): Promise<T> {
-    const startedMs = this.#now();
-    return new Promise((resolve) => {
-      this.#calls.start(request, startedMs + callDeadlineMs(this.timeoutMs), (outcome) => {
-        const answer = this.#answer(outcome, onSilence, onReply);
-        this.#parts.hooks.onOperation?.(operation, this.#now() - startedMs, answer.ok ? "OK" : answer.code);
-        resolve(answer);
-      });
-    });
-  }
-
-  #answer<T>(outcome: CallOutcome, onSilence: (fault: Fault) => T, onReply: (reply: ReplyHeader) => T): T {
-    if ("silence" in outcome) return onSilence({ ok: false, code: outcome.silence, detail: outcome.detail });
-    try {
-      return onReply(outcome.reply);
-    } catch (error) {
-      if (!(error instanceof Malformed)) throw error;
-      this.#parts.link.drop(`malformed answer: ${error.message}`);
-      return onSilence({ ok: false, code: "UNKNOWN", detail: "malformed answer" });
-    }
-  }
-
-  #fault(reply: ReplyHeader, subject: string): Fault {
-    if (reply.err !== ERR.sessionExpired) return faultOf(reply.err, subject);
-    this.#become("lost", "session expired");
-    return { ok: false, code: "SESSION_LOST", detail: subject };
-  }
-
+  /** Any answer will do, a refusal too: it comes after everything that was sent before. */
   async #sendBarrier(): Promise<boolean> {
-    const request = encodeMulti([{ op: "check", path: "/" }], this.#parts.root, this.#parts.acl);
-    const answer = await this.#ask<Answer<null>>("barrier", request, same, (reply) =>
-      reply.err === ERR.sessionExpired ? this.#fault(reply, "barrier") : { ok: true, value: null },
-    );
+    const answer = await this.#life.ask<Answer<null>>({
+      operation: "barrier",
+      request: encodeMulti([{ op: "check", path: "/" }], this.#root, this.#acl),
+      onSilence: asAnswer,
+      onReply: (reply) =>
+        reply.err === ERR.sessionExpired ? this.#life.fault(reply, "barrier") : { ok: true, value: null },
+    });
     return answer.ok;
   }
-
-  async #sendClose(): Promise<void> {
-    this.#review();
-    if (this.#state === "lost") return;
-    await this.#send<Answer<null>>("close", encodeCloseSession(), same, () => ({ ok: true, value: null }));
-    this.#become("lost", "closed");
-  }
 }
-
-const same = <T>(fault: T): T => fault;

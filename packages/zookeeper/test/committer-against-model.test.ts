@@ -101,13 +101,13 @@ function mustSucceed(each: Plan, plans: readonly Plan[]): boolean {
 
 /** Plans of one tick are submitted together; each tick begins when the first answer of the one before is there. */
 async function submitInTicks<T>(plans: readonly Plan[], submit: (each: Plan, job: number) => Promise<T>): Promise<T[]> {
-  const answers: Promise<T>[] = Array(plans.length);
+  const answers = new Map<number, Promise<T>>();
   for (let tick = 0; tick <= 3; tick++) {
     const now = plans.flatMap((each, job) => (each.tick === tick ? [{ each, job }] : []));
-    for (const { each, job } of now) answers[job] = submit(each, job);
-    if (now.length > 0) await Promise.race(now.map(({ job }) => answers[job]));
+    for (const { each, job } of now) answers.set(job, submit(each, job));
+    if (now.length > 0) await Promise.race(now.map(({ job }) => answers.get(job)!));
   }
-  return Promise.all(answers);
+  return Promise.all(plans.map((_, job) => answers.get(job)!));
 }
 
 function blamed(move: Move, index: number): string {

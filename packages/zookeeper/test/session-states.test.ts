@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, test } from "@jest/globals";
 import { type Clock, type Op, type SessionState } from "../src/index.ts";
 import { stateOf } from "../src/session-health.ts";
-import { OPCODE } from "../src/wire/codes.ts";
+import { OPCODE, XID } from "../src/wire/codes.ts";
 import { text, untilState, useZooKeeper } from "./support/bundle.ts";
 import { opcodeOf, pass, xidOf } from "./support/fault-proxy.ts";
 
@@ -87,6 +87,47 @@ describe("the state of a session", () => {
     clock.leap(session.timeoutMs * 0.7);
     expect(await session.multi([create("/zombie")])).toMatchObject({ code: "SESSION_LOST", index: -1 });
     expect([session.state, session.lost.aborted, sent()]).toEqual(["lost", true, before]);
+  });
+
+  test("is lost, and a late answer is no answer, in a process that wakes up with answers waiting for it", async () => {
+    const clock = leapingClock();
+    const proxy = await zk.proxy();
+    const chroot = await zk.freshChroot();
+    const session = await zk.session({ connect: proxy.address + chroot, clock });
+    let fired = 0;
+    await session.exists("/a", () => (fired += 1));
+    proxy.onReply = (frame) => {
+      // The process is stopped just when the first answer or event arrives.
+      if (xidOf(frame) >= 0 || xidOf(frame) === XID.notification) clock.leap(session.timeoutMs * 0.7);
+      return "pass";
+    };
+    expect(await session.multi([create("/a")])).toMatchObject({ code: "SESSION_LOST", index: -1 });
+    expect([fired, session.state]).toEqual([0, "lost"]);
+  });
+
+  test("is lost when its server is stopped, and a new session comes when that goes on", async () => {
+    const session = await zk.session();
+    zk.server.freeze();
+    await untilState(session, "lost");
+    zk.server.thaw();
+    const next = await zk.session();
+    expect(await next.exists("/")).toMatchObject({ ok: true });
+  });
+
+  test("follows the timeout that the server of a new connection grants", async () => {
+    const proxy = await zk.proxy();
+    const session = await zk.session({ connect: proxy.address + (await zk.freshChroot()) });
+    const asked = session.timeoutMs;
+    proxy.onReply = (frame) => {
+      proxy.onReply = pass;
+      const changed = Buffer.from(frame);
+      changed.writeInt32BE(asked * 2, 8);
+      return { instead: changed };
+    };
+    proxy.cut();
+    await untilState(session, "suspended");
+    expect(await session.untilConnected()).toBe(true);
+    expect(session.timeoutMs).toBe(asked * 2);
   });
 
   test("is lost when the server says that it has expired", async () => {

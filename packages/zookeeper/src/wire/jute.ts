@@ -114,3 +114,10 @@ export class JuteReader {
     return start;
   }
 }
+
+/** For the client, to which longs are buffers. */
+export function longBuffer(value: bigint): Buffer {
+  const buffer = Buffer.alloc(8);
+  buffer.writeBigInt64BE(value);
+  return buffer;
+}

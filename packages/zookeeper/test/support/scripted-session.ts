@@ -6,9 +6,9 @@ export interface ScriptedSession {
   /** Multis that were sent, in order; answered ones too. */
   readonly sent: readonly (readonly Op[])[];
   /** Answers the oldest multi that has no answer. */
-  answer(answer: MultiAnswer): Promise<void>;
+  readonly answer: (answer: MultiAnswer) => Promise<void>;
   /** Answers it as a server would to which all ops are fine. */
-  apply(): Promise<void>;
+  readonly apply: () => Promise<void>;
 }
 
 export function scriptedSession(): ScriptedSession {
