@@ -1,0 +1,43 @@
+/** Building blocks of a configuration. Values come from the environment, so all of them start as text. */
+import { parseConnect } from "@sluice/zookeeper";
+import { z } from "zod";
+
+export interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds = {}) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error: message }).int(message).min(min, message).max(max, message);
+}
+
+export function ratio() {
+  const message = "must be a number from 0 to 1";
+  return z.coerce.number({ error: message }).min(0, message).max(1, message);
+}
+
+export const port = () => wholeNumber({ min: 0, max: 65_535 });
+
+const YES = ["true", "yes", "on", "1"];
+const NO = ["false", "no", "off", "0"];
+
+export function flag() {
+  return z
+    .union([z.boolean(), z.string()])
+    .refine((raw) => typeof raw === "boolean" || [...YES, ...NO].includes(raw.toLowerCase()), {
+      error: "must be true or false",
+    })
+    .transform((raw) => (typeof raw === "boolean" ? raw : YES.includes(raw.toLowerCase())));
+}
+
+/** `host:port,host:port/chroot`; said to be wrong here, before anything tries to connect. */
+export function zookeeperConnect() {
+  return z.string({ error: "is required: host:port,host:port/chroot" }).superRefine((raw, ctx) => {
+    try {
+      parseConnect(raw);
+    } catch (error) {
+      ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}

@@ -1,0 +1,73 @@
+/** The environment becomes a frozen, typed object once, whole; whatever is wrong is said at once, by variable name. */
+import { readFileSync } from "node:fs";
+import type { z } from "zod";
+import { BASE_RELATIONS } from "./base-config.ts";
+import { brokenRelations, type Relation } from "./relations.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ConfigResult<C> =
+  { readonly ok: true; readonly config: Readonly<C> } | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface ReadConfigOptions {
+  readonly relations?: readonly Relation[];
+  readonly readSecret?: (file: string) => string;
+}
+
+const SECRET_SUFFIX = "_FILE";
+
+export function readConfig<S extends z.ZodObject>(
+  schema: S,
+  env: Environment,
+  { relations = [], readSecret = (file) => readFileSync(file, "utf8") }: ReadConfigOptions = {},
+): ConfigResult<z.output<S>> {
+  const names = Object.keys(schema.shape);
+  const problems: string[] = [...unknownNames(names, env)];
+  const raw = withSecrets(names, env, readSecret, problems);
+  const values: Record<string, unknown> = {};
+  for (const name of names) {
+    const parsed = (schema.shape[name] as z.ZodType).safeParse(raw[name]);
+    if (parsed.success) values[name] = parsed.data;
+    else problems.push(...parsed.error.issues.map((issue) => `${name}: ${issue.message}`));
+  }
+  problems.push(...brokenRelations([...BASE_RELATIONS, ...relations], values));
+  const whole = schema.safeParse(raw);
+  // The schema's own refinements run only when every value is right; its other issues have been said above.
+  if (problems.length === 0 && !whole.success)
+    problems.push(...whole.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+  if (problems.length > 0 || !whole.success) return { ok: false, problems };
+  return { ok: true, config: Object.freeze(whole.data) };
+}
+
+/** A misspelt setting of ours must not be silently without effect. */
+function unknownNames(names: readonly string[], env: Environment): readonly string[] {
+  const known = new Set([...names, ...names.map((name) => name + SECRET_SUFFIX)]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith("SLUICE_") && !name.startsWith("SLUICE_TEST_") && !known.has(name))
+    .map((name) => `${name}: there is no such setting`);
+}
+
+/** Empty counts as unset, as in a compose file's `X: ${X:-}`. */
+const given = (env: Environment, name: string): string | undefined => (env[name] === "" ? undefined : env[name]);
+
+/** `X_FILE` names a file that holds X: secrets are mounted, not put into the environment. */
+function withSecrets(
+  names: readonly string[],
+  env: Environment,
+  readSecret: (file: string) => string,
+  problems: string[],
+): Record<string, string | undefined> {
+  const raw: Record<string, string | undefined> = {};
+  for (const name of names) {
+    raw[name] = given(env, name);
+    const file = names.includes(name + SECRET_SUFFIX) ? undefined : given(env, name + SECRET_SUFFIX);
+    if (file === undefined) continue;
+    if (raw[name] !== undefined) problems.push(`${name}: set together with ${name}${SECRET_SUFFIX}`);
+    try {
+      raw[name] = readSecret(file).trim();
+    } catch (error) {
+      problems.push(`${name}${SECRET_SUFFIX}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return raw;
+}

@@ -1,0 +1,13 @@
+const SECRET_NAME = /SECRET|PASSWORD|PASSPHRASE|TOKEN|CREDENTIAL|(^|_)KEY$/;
+const HIDDEN = "[redacted]";
+
+/** The settings as they may be printed: no secrets, no userinfo, no query strings (they may be signatures). */
+export function redactConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, redactValue(name, value)]));
+}
+
+function redactValue(name: string, value: unknown): unknown {
+  if (typeof value !== "string" || value === "") return value;
+  if (SECRET_NAME.test(name)) return HIDDEN;
+  return value.replace(/(:\/\/)[^/@\s]*@/g, `$1${HIDDEN}@`).replace(/\?.*$/, `?${HIDDEN}`);
+}

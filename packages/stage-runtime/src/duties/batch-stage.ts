@@ -1,0 +1,65 @@
+/** The engine of a batch stage: the batches of one state, each claimed, handled and settled. */
+import { makeBatchStore, makeExpander, makeIdBlocks, parseBatchId, paths, records } from "@sluice/queue-core";
+import type { BatchStage } from "../duty.ts";
+import type { RunningDuty } from "../engine/running-duty.ts";
+import type { Scope } from "../engine/scope.ts";
+import { BatchWork, type BatchWorkParts } from "./batch-work.ts";
+import { type ItemResult, startItemDuty } from "./item-loop.ts";
+import { ItemRetries } from "./item-retries.ts";
+
+const HELD_BY_ANOTHER_MS = 1_000;
+const BROKEN_MS = 5 * 60_000;
+
+export function startBatchStage(duty: BatchStage, scope: Scope): RunningDuty {
+  const { queue, actor, fleetId, workingDir } = scope;
+  const parts: BatchWorkParts = {
+    scope,
+    duty,
+    store: makeBatchStore(queue, actor),
+    expander: makeExpander(queue, actor, makeIdBlocks(queue), { fleetId, workingDir }),
+    retries: new ItemRetries(scope.random),
+  };
+  return startItemDuty(
+    {
+      name: `batches ${duty.takes}`,
+      path: paths.fleetBatchQueue(duty.takes),
+      choose: (names) => wanted(duty, scope, names),
+      work: (name) => workBatch(parts, name),
+    },
+    scope,
+  );
+}
+
+async function workBatch(parts: BatchWorkParts, name: string): Promise<ItemResult> {
+  const { scope, duty, store } = parts;
+  const id = parseBatchId(name);
+  if (id === null) return { kind: "later", outcome: "broken", delayMs: BROKEN_MS };
+  const claim = await store.claim(duty.takes, id);
+  scope.metrics.locks.inc({ result: claim.kind === "lost" || claim.kind === "broken" ? "unknown" : claim.kind });
+  switch (claim.kind) {
+    case "acquired":
+      return await new BatchWork(parts, claim.loaded).run();
+    case "held":
+    case "gone":
+      return { kind: "later", outcome: claim.kind, delayMs: HELD_BY_ANOTHER_MS };
+    case "lost":
+      return { kind: "later", outcome: "lost", delayMs: HELD_BY_ANOTHER_MS };
+    case "broken":
+      scope.log.error({ batch_id: id, problem: claim.problem }, "a batch cannot be read: not claimed");
+      return { kind: "later", outcome: "broken", delayMs: BROKEN_MS };
+  }
+}
+
+/** A Processing batch needs no expansion once all its rows are jobs: that is seen without claiming it. */
+async function wanted(duty: BatchStage, scope: Scope, names: readonly string[]): Promise<readonly string[]> {
+  const { wants } = duty;
+  if (wants === undefined) return names;
+  const ids = names.flatMap((name) => parseBatchId(name) ?? []);
+  const answers = await scope.queue.session.readMany(ids.map((id) => ({ get: paths.expansion(id) })));
+  if (!answers.ok) return [];
+  return ids.filter((_, i) => {
+    const answer = answers.value[i];
+    const expansion = answer?.kind === "node" ? records.expansion.decode(answer.node.data) : null;
+    return wants({ state: duty.takes, expansion: expansion?.ok === true ? expansion.value : null });
+  });
+}

@@ -1,0 +1,201 @@
+/** One batch, from its claim to its settling. */
+import {
+  type BatchEnding,
+  type BatchStore,
+  batchRow,
+  type Expander,
+  type Guard,
+  holdsGuard,
+  type LoadedBatch,
+  queueIsFull,
+} from "@sluice/queue-core";
+import type { BatchContext, BatchStage } from "../duty.ts";
+import { isLost, type Scope } from "../engine/scope.ts";
+import type { Log } from "../log.ts";
+import { type BatchOutcome, retry, type Retry } from "../outcome.ts";
+import type { ItemResult } from "./item-loop.ts";
+import type { ItemRetries } from "./item-retries.ts";
+
+export interface BatchWorkParts {
+  readonly scope: Scope;
+  readonly duty: BatchStage;
+  readonly store: BatchStore;
+  readonly expander: Expander;
+  readonly retries: ItemRetries;
+}
+
+const GUARD_ROUNDS_MAX = 5;
+const ASK_AGAIN_MS = 1_000;
+const REFUSED_DELAY_MS = 30_000;
+
+interface Leaving {
+  readonly guard: Guard;
+  readonly ending: BatchEnding;
+}
+
+export class BatchWork {
+  readonly #parts: BatchWorkParts;
+  readonly #log: Log;
+  #loaded: LoadedBatch;
+
+  constructor(parts: BatchWorkParts, loaded: LoadedBatch) {
+    this.#parts = parts;
+    this.#loaded = loaded;
+    const { id, attempt } = loaded.batch;
+    this.#log = parts.scope.log.child({ batch_id: id, attempt });
+  }
+
+  async run(): Promise<ItemResult> {
+    const { scope } = this.#parts;
+    const outcome = await this.#outcome();
+    if (isLost(scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
+    const { ending, result } = this.#decide(outcome);
+    await scope.failpoint("beforeBatchCommit");
+    const settled = await this.#settle(ending, result);
+    await scope.failpoint("afterBatchCommit");
+    this.#log.info({ outcome: settled.outcome, ending: ending.kind, ...whyOf(outcome) }, "batch settled");
+    return settled;
+  }
+
+  async #outcome(): Promise<BatchOutcome> {
+    const { scope, duty } = this.#parts;
+    try {
+      await scope.failpoint("afterBatchClaim");
+      const held = await this.#heldBecause();
+      if (held !== null) return { kind: "park", why: held };
+      return await duty.handle(this.#loaded.batch, this.#context());
+    } catch (error) {
+      if (!scope.aborting.aborted) this.#log.error({ err: error }, "the handler threw");
+      return retry("UNEXPECTED", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #context(): BatchContext {
+    const { scope, expander } = this.#parts;
+    return {
+      signal: scope.aborting,
+      clock: scope.queue.clock,
+      log: this.#log,
+      failpoint: scope.failpoint,
+      loaded: this.#loaded,
+      addJobs: async (loaded, specs) => {
+        const result = await expander.addJobs(loaded, specs);
+        if (result.kind === "added") this.#loaded = result.loaded;
+        return result;
+      },
+      expansionMustWait: () => this.#expansionMustWait(),
+    };
+  }
+
+  async #expansionMustWait(): Promise<string | null> {
+    const { scope } = this.#parts;
+    const holds = await scope.gate.holds();
+    if (holds === null) return "the holds could not be read";
+    return holds.queuePaused ? "the queue is paused" : await queueIsFull(scope.queue);
+  }
+
+  async #heldBecause(): Promise<string | null> {
+    const { scope, duty } = this.#parts;
+    if (batchRow(duty.takes).park === null) return null;
+    const profile = this.#loaded.batch.submission.profile_name;
+    const holds = await scope.gate.holds();
+    return holds?.collections.has(profile) === true ? `collection ${profile} is held` : null;
+  }
+
+  /** The ending to write, and what it means for the directory if the tree takes it. */
+  #decide(outcome: BatchOutcome): { ending: BatchEnding; result: ItemResult } {
+    const { retries, scope } = this.#parts;
+    const { id } = this.#loaded.batch;
+    const release: BatchEnding = { kind: "release" };
+    switch (outcome.kind) {
+      case "snooze":
+        return { ending: release, result: { kind: "later", outcome: "snooze", delayMs: outcome.delayMs } };
+      case "retry":
+        if (scope.aborting.aborted)
+          return { ending: release, result: { kind: "later", outcome: "handback", delayMs: 0 } };
+        return this.#tryAgain(outcome);
+      case "release":
+        retries.succeeded(id);
+        return { ending: outcome, result: { kind: "later", outcome: "release", delayMs: 0 } };
+      case "start":
+      case "park":
+      case "fail":
+      case "verdict":
+        retries.succeeded(id);
+        return { ending: outcome, result: { kind: "gone", outcome: outcome.kind } };
+    }
+  }
+
+  /**
+   * Only the failures seen by this process count: a batch has no node for its attempts, and the version of its queue
+   * entry also counts the claims that were snoozed.
+   */
+  #tryAgain(outcome: Retry): { ending: BatchEnding; result: ItemResult } {
+    const { retries, scope, duty } = this.#parts;
+    const { id, expansion } = this.#loaded.batch;
+    const failures = retries.failed(id);
+    const mayFail =
+      batchRow(duty.takes).fail !== null && duty.takes !== "Reporting" && duty.takes !== "UpdateReporting";
+    if (failures >= scope.settings.attemptsMax && mayFail && (expansion?.created ?? 0) === 0) {
+      const message = `after ${failures} attempts: ${outcome.code}: ${outcome.message}`;
+      return { ending: { kind: "fail", code: "GIVEN_UP", message }, result: { kind: "gone", outcome: "fail" } };
+    }
+    const delayMs = outcome.delayMs ?? retries.delayMs(failures);
+    return { ending: { kind: "release" }, result: { kind: "later", outcome: "retry", delayMs } };
+  }
+
+  async #settle(ending: BatchEnding, result: ItemResult): Promise<ItemResult> {
+    for (let round = 0; round < GUARD_ROUNDS_MAX; round++) {
+      const leaving = await this.#underGuard(ending);
+      const answer = await this.#parts.store.settle(this.#loaded, leaving.ending, leaving.guard);
+      switch (answer.kind) {
+        case "applied":
+          return leaving.ending === ending ? result : { kind: "gone", outcome: leaving.ending.kind };
+        case "guarded":
+          this.#parts.scope.gate.holdsChanged();
+          continue;
+        case "gate-shut":
+          this.#log.info("a job of the batch came back or failed meanwhile: looked at again");
+          return await this.#release("gate-shut", ASK_AGAIN_MS);
+        case "fenced":
+        case "lost":
+          this.#log.warn({ result: answer.kind }, "the batch is no longer ours: what was done here does not count");
+          return { kind: "later", outcome: "lost", delayMs: ASK_AGAIN_MS };
+        case "refused":
+          this.#log.error({ detail: answer.detail }, "the move of a batch was refused: given back");
+          this.#parts.scope.metrics.engineErrors.inc({ stage: this.#parts.scope.actor.stage });
+          return await this.#release("refused", REFUSED_DELAY_MS);
+      }
+    }
+    return await this.#release("guarded", ASK_AGAIN_MS);
+  }
+
+  /** Starting work proves that no hold came or went meanwhile; a held collection's batch is parked instead. */
+  async #underGuard(ending: BatchEnding): Promise<Leaving> {
+    if (ending.kind !== "start") return { ending, guard: [] };
+    const held = await this.#heldBecause();
+    if (held !== null) return { ending: { kind: "park", why: held }, guard: [] };
+    const holds = await this.#parts.scope.gate.holds();
+    return holds === null ? { ending: { kind: "release" }, guard: [] } : { ending, guard: holdsGuard(holds) };
+  }
+
+  async #release(outcome: string, delayMs: number): Promise<ItemResult> {
+    await this.#parts.store.settle(this.#loaded, { kind: "release" });
+    return { kind: "later", outcome, delayMs };
+  }
+}
+
+function whyOf(outcome: BatchOutcome): { readonly why?: string } {
+  switch (outcome.kind) {
+    case "snooze":
+    case "park":
+      return { why: outcome.why };
+    case "retry":
+    case "fail":
+      return { why: `${outcome.code}: ${outcome.message}` };
+    case "start":
+    case "verdict":
+    case "release":
+      return {};
+  }
+}

@@ -1,0 +1,106 @@
+/** The engine of an inbox: items that somebody left in a directory, each acted upon once. */
+import { EMPTY } from "@sluice/queue-core";
+import type { Inbox, InboxContext } from "../duty.ts";
+import type { RunningDuty } from "../engine/running-duty.ts";
+import { isLost, type Scope } from "../engine/scope.ts";
+import { type InboxOutcome, retry } from "../outcome.ts";
+import { type ItemResult, startItemDuty } from "./item-loop.ts";
+import { ItemRetries } from "./item-retries.ts";
+
+const HELD_BY_ANOTHER_MS = 1_000;
+
+export function startInbox(inbox: Inbox, scope: Scope): RunningDuty {
+  const retries = new ItemRetries(scope.random);
+  return startItemDuty(
+    {
+      name: `inbox ${inbox.name}`,
+      path: inbox.path,
+      choose: (names) => Promise.resolve(names),
+      work: (name) => new InboxWork(inbox, scope, retries, name).run(),
+    },
+    scope,
+  );
+}
+
+class InboxWork {
+  readonly #inbox: Inbox;
+  readonly #scope: Scope;
+  readonly #retries: ItemRetries;
+  readonly #name: string;
+  readonly #path: string;
+  readonly #lock: string;
+
+  constructor(inbox: Inbox, scope: Scope, retries: ItemRetries, name: string) {
+    this.#inbox = inbox;
+    this.#scope = scope;
+    this.#retries = retries;
+    this.#name = name;
+    this.#path = `${inbox.path}/${name}`;
+    this.#lock = `${this.#path}/lock`;
+  }
+
+  async run(): Promise<ItemResult> {
+    if (this.#inbox.exclusive && !(await this.#takeLock()))
+      return { kind: "later", outcome: "held", delayMs: HELD_BY_ANOTHER_MS };
+    const item = await this.#scope.queue.session.get(this.#path);
+    if (!item.ok) return { kind: "gone", outcome: "gone" };
+    const outcome = await this.#handle(item.value.data);
+    if (isLost(this.#scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
+    if (outcome.kind === "consumed") return await this.#consume(item.value.stat.version);
+    await this.#dropLock();
+    return this.#later(outcome);
+  }
+
+  async #handle(data: Buffer): Promise<InboxOutcome> {
+    const { aborting, queue, failpoint, log } = this.#scope;
+    const itemLog = log.child({ inbox: this.#inbox.name, item: this.#name });
+    const context: InboxContext = { signal: aborting, clock: queue.clock, log: itemLog, failpoint, queue };
+    try {
+      return await this.#inbox.handle({ name: this.#name, data }, context);
+    } catch (error) {
+      if (!aborting.aborted) itemLog.error({ err: error }, "the handler threw");
+      return retry("UNEXPECTED", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** An item without children can be deleted by anybody; one with a lock only together with it. */
+  async #takeLock(): Promise<boolean> {
+    const answer = await this.#submit([{ op: "create", path: this.#lock, data: EMPTY, ephemeral: true }]);
+    if (answer.ok) return true;
+    if (answer.code !== "UNKNOWN" || !(await this.#scope.queue.session.barrier())) return false;
+    const lock = await this.#scope.queue.session.exists(this.#lock);
+    return lock.ok && lock.value?.ephemeralOwner === this.#scope.queue.session.id;
+  }
+
+  async #dropLock(): Promise<void> {
+    if (this.#inbox.exclusive) await this.#submit([{ op: "delete", path: this.#lock, version: 0 }]);
+  }
+
+  /** The handler of an item without lock may have removed it itself, in the move that it was about. */
+  async #consume(version: number): Promise<ItemResult> {
+    this.#retries.succeeded(this.#name);
+    const unlock = this.#inbox.exclusive ? [{ op: "delete", path: this.#lock, version: 0 } as const] : [];
+    const answer = await this.#submit([...unlock, { op: "delete", path: this.#path, version }]);
+    if (answer.ok || answer.code === "NO_NODE") return { kind: "gone", outcome: "consumed" };
+    this.#scope.log.warn({ inbox: this.#inbox.name, item: this.#name, code: answer.code }, "an item was not removed");
+    await this.#dropLock();
+    return { kind: "later", outcome: "refused", delayMs: HELD_BY_ANOTHER_MS };
+  }
+
+  #submit(ops: Parameters<Scope["queue"]["committer"]["submit"]>[0]["ops"]) {
+    return this.#scope.queue.committer.submit({ rank: "commit", ops });
+  }
+
+  #later(outcome: Exclude<InboxOutcome, { kind: "consumed" }>): ItemResult {
+    const { log } = this.#scope;
+    const facts = { inbox: this.#inbox.name, item: this.#name, outcome: outcome.kind };
+    if (outcome.kind === "snooze") {
+      log.info({ ...facts, why: outcome.why, delay_ms: outcome.delayMs }, "item waits");
+      return { kind: "later", outcome: "snooze", delayMs: outcome.delayMs };
+    }
+    const failures = this.#retries.failed(this.#name);
+    const delayMs = outcome.delayMs ?? this.#retries.delayMs(failures);
+    log.warn({ ...facts, why: `${outcome.code}: ${outcome.message}`, failures, delay_ms: delayMs }, "item waits");
+    return { kind: "later", outcome: "retry", delayMs };
+  }
+}

@@ -1,0 +1,30 @@
+/** Tokens and versions of another history (a restored snapshot, a wiped disk) must not be used: see /fleet/id. */
+import { paths, readFleetId } from "@sluice/queue-core";
+import type { Clock, Session } from "@sluice/zookeeper";
+
+const EVERY_MS = 1_000;
+
+export class FleetIdGuard {
+  readonly #session: Session;
+  readonly #known: string;
+  readonly #clock: Clock;
+  readonly #onChanged: (problem: string) => void;
+  #checkedAtMs = -Infinity;
+
+  constructor(session: Session, known: string, clock: Clock, onChanged: (problem: string) => void) {
+    this.#session = session;
+    this.#known = known;
+    this.#clock = clock;
+    this.#onChanged = onChanged;
+  }
+
+  /** At every poll, and no more than once a second. */
+  async check(): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#checkedAtMs < EVERY_MS) return;
+    this.#checkedAtMs = nowMs;
+    const found = await readFleetId({ session: this.#session });
+    if (found.ok && found.fleetId !== this.#known)
+      this.#onChanged(`${paths.fleetId} was ${this.#known} and is ${found.fleetId}: this is another tree`);
+  }
+}

@@ -1,0 +1,47 @@
+/** Entries that contradict their job: leftovers of a writer without multis, or nodes that cannot be read. */
+import { type Candidate, type JobState, paths } from "@sluice/queue-core";
+import type { Scope } from "../engine/scope.ts";
+
+type Odd = Extract<Candidate, { kind: "moved" | "broken" }>;
+
+export class OddEntries {
+  readonly #scope: Scope;
+  readonly #state: JobState;
+  /** What was said once need not be said at every poll. */
+  readonly #met = new Set<string>();
+
+  constructor(scope: Scope, state: JobState) {
+    this.#scope = scope;
+    this.#state = state;
+  }
+
+  meet(odd: Odd): void {
+    if (odd.kind === "broken") this.#report(odd);
+    else void this.#removeGhost(odd);
+  }
+
+  #report({ entry, problem }: Extract<Odd, { kind: "broken" }>): void {
+    const key = `${entry.id} ${problem}`;
+    if (this.#met.has(key)) return;
+    this.#met.add(key);
+    this.#scope.metrics.oddEntries.inc({ stage: this.#scope.actor.stage, kind: "broken" });
+    this.#scope.log.error({ job_id: entry.id, problem }, "a job in the queue cannot be read: not claimed");
+  }
+
+  /** Between our list and our look it may just have moved on, entry and all: then the delete is refused, rightly. */
+  async #removeGhost({ entry, state, statusVersion }: Extract<Odd, { kind: "moved" }>): Promise<void> {
+    const path = paths.queueEntry(this.#state, entry.priority, entry.id);
+    const still = await this.#scope.queue.session.exists(path);
+    if (!still.ok || still.value === null) return;
+    const answer = await this.#scope.queue.committer.submit({
+      rank: "commit",
+      ops: [
+        { op: "check", path: paths.jobStatus(entry.id), version: statusVersion },
+        { op: "delete", path, version: still.value.version },
+      ],
+    });
+    if (!answer.ok) return;
+    this.#scope.metrics.oddEntries.inc({ stage: this.#scope.actor.stage, kind: "ghost" });
+    this.#scope.log.warn({ job_id: entry.id, entry: path, state }, "removed a queue entry that its job contradicts");
+  }
+}

@@ -1,0 +1,50 @@
+/** Jobs that have waited in a stage for over a day are taken next, whatever their priority: nothing starves. */
+import { type JobId, type JobState, paths, type QueueEntry } from "@sluice/queue-core";
+import type { Session } from "@sluice/zookeeper";
+
+export const OVERDUE_MS = 24 * 60 * 60_000;
+const SCAN_EVERY_MS = 60_000;
+const SCAN_MAX = 500;
+
+/** Looks at the age of the entries in turn, a few hundred a minute. */
+export class OverdueScan {
+  readonly #session: Session;
+  readonly #state: JobState;
+  readonly #overdue = new Set<JobId>();
+  #scannedAtMs = -Infinity;
+  #next = 0;
+
+  constructor(session: Session, state: JobState) {
+    this.#session = session;
+    this.#state = state;
+  }
+
+  has(id: JobId): boolean {
+    return this.#overdue.has(id);
+  }
+
+  /** `entries`: the queue as listed just now. */
+  async look(entries: readonly QueueEntry[], nowMs: number): Promise<void> {
+    if (entries.length === 0 || nowMs - this.#scannedAtMs < SCAN_EVERY_MS) return;
+    this.#scannedAtMs = nowMs;
+    if (this.#next >= entries.length) this.#next = 0;
+    const part = entries.slice(this.#next, this.#next + SCAN_MAX);
+    const answers = await this.#session.readMany(
+      part.map(({ priority, id }) => ({ get: paths.queueEntry(this.#state, priority, id) })),
+    );
+    if (!answers.ok) return;
+    this.#forgetGone(entries);
+    this.#next += part.length;
+    const before = this.#session.serverNowMs() - OVERDUE_MS;
+    for (const [i, answer] of answers.value.entries()) {
+      const entry = part[i];
+      if (entry !== undefined && answer.kind === "node" && answer.node.stat.ctime < before) this.#overdue.add(entry.id);
+    }
+  }
+
+  #forgetGone(entries: readonly QueueEntry[]): void {
+    if (this.#overdue.size === 0) return;
+    const there = new Set(entries.map(({ id }) => id));
+    for (const id of this.#overdue) if (!there.has(id)) this.#overdue.delete(id);
+  }
+}

@@ -1,0 +1,64 @@
+/** Looks at the next candidates in windows of one round trip; what cannot be claimed costs no write. */
+import { type Candidate, type JobState, peek, type ReadyCandidate } from "@sluice/queue-core";
+import type { Scope } from "../engine/scope.ts";
+import type { Waker } from "../engine/waker.ts";
+import { Candidates } from "./candidates.ts";
+import { OddEntries } from "./odd-entries.ts";
+import type { Picker } from "./picker.ts";
+
+/** Some of a window are always locked or waiting: look at more than there is room for. */
+const LOOK_AHEAD = 2;
+const WINDOW_MAX = 200;
+
+export class QueuePicker implements Picker {
+  readonly #scope: Scope;
+  readonly #state: JobState;
+  readonly #candidates: Candidates;
+  readonly #odd: OddEntries;
+
+  constructor(scope: Scope, state: JobState, waker: Waker) {
+    this.#scope = scope;
+    this.#state = state;
+    this.#candidates = new Candidates(scope, state, waker);
+    this.#odd = new OddEntries(scope, state);
+  }
+
+  async pick(free: number): Promise<readonly ReadyCandidate[]> {
+    const ready: ReadyCandidate[] = [];
+    // A head full of locked entries must not cost a round trip for each: every further window is larger.
+    for (let size = LOOK_AHEAD * free; ready.length < free; size *= LOOK_AHEAD) {
+      const window = await this.#candidates.next(Math.min(WINDOW_MAX, size));
+      if (window.length === 0) break;
+      const looked = await peek(this.#scope.queue.session, this.#state, window);
+      if (!looked.ok) {
+        this.#candidates.putBack(window);
+        break;
+      }
+      for (const candidate of looked.value) this.#sort(candidate, ready);
+    }
+    this.#candidates.putBack(ready.slice(free).map(({ entry }) => entry));
+    return ready.slice(0, free);
+  }
+
+  idleMs(): number {
+    return this.#candidates.idleMs();
+  }
+
+  #sort(candidate: Candidate, ready: ReadyCandidate[]): void {
+    switch (candidate.kind) {
+      case "ready":
+        ready.push(candidate);
+        return;
+      case "waiting":
+        this.#candidates.wait(candidate.entry.id, candidate.readyAtMs);
+        return;
+      case "moved":
+      case "broken":
+        this.#odd.meet(candidate);
+        return;
+      case "locked":
+      case "gone":
+        return;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/** Carries a verdict out: one fenced commit, decided anew when its guard no longer holds. */
+import {
+  type CommitResult,
+  endsJob,
+  type Guard,
+  type JobState,
+  type JobStore,
+  markDueIfLast,
+} from "@sluice/queue-core";
+import { isLost, type Scope } from "../engine/scope.ts";
+import type { Verdict } from "../engine/settle.ts";
+import type { Passage } from "./picker.ts";
+import type { JobTask } from "./task.ts";
+
+/** How a job left our hands; the label of sluice_stage_jobs_total. */
+export type SettledAs = "done" | "park" | "retry" | "snooze" | "fail" | "quarantine" | "handback" | "lost";
+
+export interface Settlement {
+  readonly as: SettledAs;
+  readonly to: JobState | null;
+  /** What was carried out in the end: a verdict can turn into a park or a wait on the way. */
+  readonly verdict: Verdict;
+}
+
+/** Holds and space change rarely: who is refused so often gives the job back. */
+const GUARD_ROUNDS_MAX = 5;
+const REFUSED_DELAY_MS = 30_000;
+
+export class Settler {
+  readonly #scope: Scope;
+  readonly #store: JobStore;
+  readonly #passage: Passage;
+
+  constructor(scope: Scope, store: JobStore, passage: Passage) {
+    this.#scope = scope;
+    this.#store = store;
+    this.#passage = passage;
+  }
+
+  async settle(task: JobTask, verdict: Verdict): Promise<Settlement> {
+    const { verdict: carriedOut, result } = await this.#carryOut(task, verdict);
+    const settlement = await this.#review(task, carriedOut, result);
+    if (!isLost(this.#scope)) await task.releaseLocks();
+    return settlement;
+  }
+
+  async #carryOut(task: JobTask, verdict: Verdict): Promise<{ verdict: Verdict; result: CommitResult }> {
+    let refused: Guard | null = null;
+    for (let round = 0; round < GUARD_ROUNDS_MAX; round++) {
+      const { verdict: allowed, guard } = await this.#permitted(task, verdict, refused);
+      if (isLost(this.#scope)) return { verdict: allowed, result: { kind: "lost" } };
+      const result = await this.#write(task, allowed, guard);
+      if (guard.length > 0) this.#passage.settled?.(task.loaded, guard, result.kind === "applied");
+      if (result.kind !== "guarded") return { verdict: allowed, result };
+      refused = guard;
+    }
+    const back = waitVerdict(0, "what allows it to go on keeps changing");
+    return { verdict: back, result: await this.#write(task, back, []) };
+  }
+
+  /** Only success needs leave; a failure or a delay is always allowed. */
+  async #permitted(
+    task: JobTask,
+    verdict: Verdict,
+    refused: Guard | null,
+  ): Promise<{ verdict: Verdict; guard: Guard }> {
+    if (verdict.kind !== "end" || verdict.ending.kind !== "done") return { verdict, guard: [] };
+    const permit = await this.#passage.after(task.loaded, refused);
+    switch (permit.kind) {
+      case "go":
+        return { verdict, guard: permit.guard };
+      case "park":
+        return { verdict: { kind: "end", ending: { kind: "park", why: permit.why } }, guard: [] };
+      case "wait":
+        return { verdict: waitVerdict(permit.delayMs, permit.why), guard: [] };
+    }
+  }
+
+  #write(task: JobTask, verdict: Verdict, guard: Guard): Promise<CommitResult> {
+    return verdict.kind === "end"
+      ? this.#store.commit(task.loaded, verdict.ending, guard)
+      : this.#store.giveBack(task.loaded.lease, verdict.how, verdict.wait);
+  }
+
+  async #review(task: JobTask, verdict: Verdict, result: CommitResult): Promise<Settlement> {
+    switch (result.kind) {
+      case "applied":
+        if (endsJob(result)) await markDueIfLast(this.#scope.queue, task.loaded.job.batchId);
+        return { as: verdict.kind === "end" ? verdict.ending.kind : verdict.how, to: result.to, verdict };
+      case "fenced":
+        task.log.warn("fenced out: another writer moved the job, what was done here does not count");
+        return { as: "lost", to: null, verdict };
+      case "lost":
+        return { as: "lost", to: null, verdict };
+      case "guarded":
+      case "refused":
+        return await this.#afterRefusal(task, verdict, result.kind === "refused" ? result.detail : "guarded");
+    }
+  }
+
+  /** The tree would not take the move, though the job is still ours: nobody but the team can help, so wait for them. */
+  async #afterRefusal(task: JobTask, verdict: Verdict, detail: string): Promise<Settlement> {
+    task.log.error({ detail }, "the move of a job was refused: given back");
+    this.#scope.metrics.engineErrors.inc({ stage: this.#scope.actor.stage });
+    const wait = { delayMs: REFUSED_DELAY_MS, why: `UNEXPECTED: ${detail}`, countsAttempt: true };
+    const back: Verdict = { kind: "back", how: "retry", wait };
+    const result = verdict.kind === "back" ? null : await this.#write(task, back, []);
+    return result?.kind === "applied"
+      ? { as: "retry", to: result.to, verdict: back }
+      : { as: "lost", to: null, verdict: back };
+  }
+}
+
+const waitVerdict = (delayMs: number, why: string): Verdict => ({
+  kind: "back",
+  how: "snooze",
+  wait: { delayMs, why, countsAttempt: false },
+});

@@ -1,0 +1,120 @@
+/** From the claim of one job to its settling. */
+import type { JobStore, LoadedJob } from "@sluice/queue-core";
+import type { JobStage } from "../duty.ts";
+import { isLost, type Scope } from "../engine/scope.ts";
+import { handBack, isPoison, poisonVerdict, type Verdict, verdictOn } from "../engine/settle.ts";
+import { type Outcome, retry } from "../outcome.ts";
+import { observeSettled, observeTaken } from "./job-observer.ts";
+import type { Passage } from "./picker.ts";
+import { Settler } from "./settlement.ts";
+import { JobTask } from "./task.ts";
+
+export interface JobWorkerParts {
+  readonly scope: Scope;
+  readonly duty: JobStage;
+  readonly store: JobStore;
+  readonly passage: Passage;
+}
+
+export class JobWorker {
+  readonly #parts: JobWorkerParts;
+  readonly #settler: Settler;
+  readonly #running = new Map<JobTask, Promise<void>>();
+
+  constructor(parts: JobWorkerParts) {
+    this.#parts = parts;
+    this.#settler = new Settler(parts.scope, parts.store, parts.passage);
+  }
+
+  /** Works the job to its end; never rejects. */
+  start(loaded: LoadedJob, onFree: () => void): void {
+    const task = new JobTask(this.#parts.scope, this.#parts.store, loaded);
+    observeTaken(this.#parts.scope, task);
+    const work = this.#work(task)
+      .catch((error: unknown) => this.#defect(task, error))
+      .finally(() => {
+        this.#running.delete(task);
+        onFree();
+      });
+    this.#running.set(task, work);
+  }
+
+  async allDone(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  /** The last step of a shutdown: what still runs is given back, uncounted, and its handler is no longer listened to. */
+  async abandon(): Promise<readonly string[]> {
+    const tasks = [...this.#running.keys()].filter((task) => task.beginSettling());
+    await Promise.all(tasks.map((task) => this.#conclude(task, handBack("its worker was stopped"))));
+    return tasks.map((task) => task.loaded.job.id);
+  }
+
+  async #work(task: JobTask): Promise<void> {
+    const { scope } = this.#parts;
+    const verdict = await this.#verdict(task);
+    if (!task.beginSettling()) return;
+    await task.quiet();
+    await scope.failpoint("beforeCommit");
+    await this.#conclude(task, verdict);
+    await scope.failpoint("afterCommit");
+  }
+
+  async #conclude(task: JobTask, verdict: Verdict): Promise<void> {
+    const { scope } = this.#parts;
+    const settlement = isLost(scope)
+      ? ({ as: "lost", to: null, verdict } as const)
+      : await this.#settler.settle(task, verdict);
+    observeSettled(scope, task, settlement);
+  }
+
+  async #verdict(task: JobTask): Promise<Verdict> {
+    const { scope, passage } = this.#parts;
+    const { job } = task.loaded;
+    if (isPoison(job.attempt - 1, scope.settings.attemptsMax)) return poisonVerdict(job.attempt - 1);
+    const outcome = await this.#before(task, passage);
+    if ("ending" in outcome || outcome.kind === "back") return outcome;
+    if (scope.aborting.aborted && outcome.kind !== "done") return handBack("its worker was stopped");
+    const { attempt, state } = job;
+    return verdictOn(outcome, {
+      state,
+      attempt,
+      attemptsMax: scope.settings.attemptsMax,
+      chance: scope.random(),
+    });
+  }
+
+  async #before(task: JobTask, passage: Passage): Promise<Outcome | Verdict> {
+    try {
+      await this.#parts.scope.failpoint("afterClaim");
+      const permit = await passage.before(task.loaded);
+      if (permit.kind === "park") return { kind: "end", ending: { kind: "park", why: permit.why } };
+      if (permit.kind === "wait") return { kind: "snooze", delayMs: permit.delayMs, why: permit.why };
+      return await this.#handle(task);
+    } catch (error) {
+      return this.#thrown(task, error);
+    }
+  }
+
+  async #handle(task: JobTask): Promise<Outcome> {
+    const { scope, duty } = this.#parts;
+    await scope.failpoint("beforeEffect");
+    const outcome = await duty.handle(task.loaded.job, task.context());
+    await scope.failpoint("afterEffect");
+    return outcome;
+  }
+
+  /** A throw is a bug in the stage, not an answer; while we stop, it is how a handler obeys its signal. */
+  #thrown(task: JobTask, error: unknown): Outcome {
+    const { scope } = this.#parts;
+    if (!scope.aborting.aborted) task.log.error({ err: error }, "the handler threw");
+    return retry("UNEXPECTED", error instanceof Error ? error.message : String(error));
+  }
+
+  #defect(task: JobTask, error: unknown): void {
+    const { scope } = this.#parts;
+    scope.metrics.engineErrors.inc({ stage: scope.actor.stage });
+    task.log.error({ err: error }, "the engine could not settle a job: its lock stays until the session ends");
+    observeSettled(scope, task, { as: "lost", to: null, verdict: handBack("defect") });
+  }
+}

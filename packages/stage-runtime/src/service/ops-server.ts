@@ -1,0 +1,94 @@
+/** /metrics, /livez, /readyz and /progress, on a port of their own so that a network policy can close the others. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+import type { HandEntry } from "../engine/in-hand.ts";
+import { type Check, printChecks } from "./health.ts";
+
+export interface OpsServerParts {
+  readonly host: string;
+  readonly port: number;
+  readonly registry: Registry;
+  readonly livez: () => readonly Check[];
+  readonly readyz: () => readonly Check[];
+  readonly inHand: () => readonly HandEntry[];
+}
+
+export interface OpsServer {
+  /** http://host:port */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Rejects if the port cannot be had. */
+export async function startOpsServer(parts: OpsServerParts): Promise<OpsServer> {
+  const server = createServer((request, response) => {
+    void reply(parts, request)
+      .catch((): Reply => text(500, "the answer could not be made\n"))
+      .then((answer) => send(response, answer));
+  });
+  await listening(server, parts.port, parts.host);
+  const { port } = server.address() as AddressInfo;
+  const host = parts.host.includes(":") ? `[${parts.host}]` : parts.host;
+  return { url: `http://${host}:${port}`, close: () => closed(server) };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+const text = (status: number, body: string): Reply => ({ status, type: "text/plain", body });
+const json = (status: number, body: unknown): Reply => ({
+  status,
+  type: "application/json",
+  body: JSON.stringify(body),
+});
+
+async function reply(parts: OpsServerParts, request: IncomingMessage): Promise<Reply> {
+  if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET\n");
+  const url = new URL(request.url ?? "/", "http://localhost");
+  switch (url.pathname) {
+    case "/metrics":
+      return { status: 200, type: parts.registry.contentType, body: await parts.registry.metrics() };
+    case "/livez":
+      return checked(request, url, "livez", parts.livez());
+    case "/readyz":
+    case "/healthz":
+      return checked(request, url, "readyz", parts.readyz());
+    case "/progress":
+      return json(200, { jobs: parts.inHand() });
+    default:
+      return text(404, "there is /metrics, /livez, /readyz and /progress\n");
+  }
+}
+
+function checked(request: IncomingMessage, url: URL, title: string, checks: readonly Check[]): Reply {
+  const status = checks.every(({ ok }) => ok) ? 200 : 503;
+  if (request.headers.accept?.includes("application/json") === true)
+    return json(status, { ok: status === 200, checks });
+  return text(status, printChecks(title, checks, url.searchParams.has("verbose")));
+}
+
+function send(response: ServerResponse, { status, type, body }: Reply): void {
+  response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
+  response.end(body);
+}
+
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,55 @@
+import type { Actor, BatchId, JobId, QueueContext } from "@sluice/queue-core";
+import type { Clock } from "@sluice/zookeeper";
+import type { Registry } from "prom-client";
+import type { BaseConfig } from "../config/base-config.ts";
+import type { Duty } from "../duty.ts";
+import type { Probe } from "../engine/probes.ts";
+import type { Log } from "../log.ts";
+
+/** What duties and servers of a service are made from. */
+export interface ServiceParts {
+  readonly log: Log;
+  /** For the service's own metrics. */
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly actor: Actor;
+  /** Aborts at the second bell. */
+  readonly aborting: AbortSignal;
+  /** The queue in the present session; null while there is none. Ask again for each piece of work. */
+  readonly queue: () => OpenQueue | null;
+}
+
+/** A session whose tree is ready. */
+export interface OpenQueue {
+  readonly context: QueueContext;
+  readonly fleetId: string;
+}
+
+/** A listener of the service's own (an HTTP API): started with the service, stopped while its work drains. */
+export interface ExtraServer {
+  readonly name: string;
+  /** Rejects if it cannot be started: the service then fails. */
+  start(): Promise<void>;
+  /** Takes no more, answers what it has. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Name of the service and of its stage. */
+  readonly service: string;
+  readonly config: BaseConfig;
+  readonly duties: readonly Duty[] | ((parts: ServiceParts) => readonly Duty[] | Promise<readonly Duty[]>);
+  readonly extraServers?: (parts: ServiceParts) => readonly ExtraServer[];
+  /** Closes what `duties` opened (a database), after the last handler has returned. */
+  readonly close?: () => Promise<void>;
+  /** Where a new job's working folder is; default: WORKING_DIR/BID/JID where the config has WORKING_DIR. */
+  readonly workingDir?: (batch: BatchId, job: JobId) => string;
+}
+
+/** The outside world of a service, bound to the process by `runService`; tests pass parts of their own. */
+export interface ServiceHost {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly probe: Probe;
+}

@@ -1,0 +1,128 @@
+/** The worker's node: ephemeral, written on change and seldom. The session is the heartbeat, not this node. */
+import { formatTimestamp, paths, records, type WorkerRecord } from "@sluice/queue-core";
+import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Scope } from "../engine/scope.ts";
+import { Waker } from "../engine/waker.ts";
+
+const REWRITE_EVERY_MS = 30_000;
+/** Our name still belongs to a session that died and is not over yet. */
+const NAME_TAKEN_RETRY_MS = 250;
+
+export interface RegistrationParts {
+  readonly scope: Scope;
+  readonly version: string;
+  readonly isDraining: () => boolean;
+}
+
+export class Registration {
+  readonly #parts: RegistrationParts;
+  readonly #path: string;
+  readonly #since: string;
+  readonly #waker = new Waker();
+  #nodeVersion = 0;
+
+  constructor(parts: RegistrationParts) {
+    this.#parts = parts;
+    const { actor, queue, inHand } = parts.scope;
+    this.#path = paths.worker(actor.stage, actor.worker);
+    this.#since = formatTimestamp(queue.clock.nowMs());
+    inHand.onChange(() => this.#waker.wake());
+  }
+
+  /** True when the node is there; false when the session ended first. */
+  async enter(): Promise<boolean> {
+    const { queue, actor, log } = this.#parts.scope;
+    let warned = false;
+    while (!queue.session.lost.aborted) {
+      const data = records.worker.encode(this.#record());
+      const answer = await queue.committer.submit({
+        rank: "operator",
+        ops: [{ op: "create", path: this.#path, data, ephemeral: true }],
+      });
+      if (answer.ok || (await this.#isOurs())) return true;
+      if (answer.code === "NO_NODE") await this.#makeParent();
+      else if (!warned) {
+        warned = true;
+        log.warn(
+          { worker: actor.worker, code: answer.code },
+          "cannot register yet: is another worker called the same?",
+        );
+      }
+      await pause(NAME_TAKEN_RETRY_MS);
+    }
+    return false;
+  }
+
+  /** Until the session is over. */
+  async keep(): Promise<void> {
+    const { session } = this.#parts.scope.queue;
+    let written = this.#shown();
+    while (!session.lost.aborted) {
+      await this.#waker.wait(REWRITE_EVERY_MS, session.lost);
+      const now = this.#shown();
+      if (now === written) continue;
+      await this.#write();
+      written = now;
+      await pause(REWRITE_EVERY_MS, undefined, { signal: session.lost, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Draining is worth a line at once: people look for it. */
+  async announce(): Promise<void> {
+    await this.#write();
+  }
+
+  async #isOurs(): Promise<boolean> {
+    const { session } = this.#parts.scope.queue;
+    const node = await session.exists(this.#path);
+    return node.ok && node.value !== null && node.value.ephemeralOwner === session.id;
+  }
+
+  /** A service outside the pipeline (admin, say) has no directory yet. */
+  async #makeParent(): Promise<void> {
+    const { queue, actor } = this.#parts.scope;
+    const path = paths.stageWorkers(actor.stage);
+    await queue.committer.submit({ rank: "operator", ops: [{ op: "create", path, data: Buffer.alloc(0) }] });
+  }
+
+  async #write(): Promise<void> {
+    const { queue } = this.#parts.scope;
+    const data = records.worker.encode(this.#record());
+    const answer = await queue.committer.submit({
+      rank: "claim",
+      ops: [{ op: "set", path: this.#path, data, version: this.#nodeVersion }],
+    });
+    if (answer.ok) {
+      this.#nodeVersion += 1;
+      return;
+    }
+    const now = await queue.session.exists(this.#path);
+    if (now.ok && now.value !== null) this.#nodeVersion = now.value.version;
+  }
+
+  /** What a rewrite is for; cpu and memory change all the time and travel along. */
+  #shown(): string {
+    const { scope, isDraining } = this.#parts;
+    return JSON.stringify([isDraining(), scope.inHand.list()]);
+  }
+
+  #record(): WorkerRecord {
+    const { scope, version, isDraining } = this.#parts;
+    const { user, system } = process.cpuUsage();
+    const jobs = scope.inHand.list();
+    const progress = jobs.flatMap((entry) => (entry.progress === null ? [] : [[entry.job, entry.progress] as const]));
+    return {
+      host: hostname(),
+      pid: process.pid,
+      version,
+      since: this.#since,
+      jobs: jobs.map(({ job }) => job),
+      concurrency: scope.settings.concurrency,
+      cpu_seconds: Math.round((user + system) / 1e4) / 100,
+      memory_bytes: process.memoryUsage.rss(),
+      draining: isDraining(),
+      ...(progress.length === 0 ? {} : { progress: Object.fromEntries(progress) }),
+    };
+  }
+}

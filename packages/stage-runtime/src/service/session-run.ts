@@ -1,0 +1,148 @@
+/** The service in one session: everything is made new, and dropped as a whole when the session is lost. */
+import { type Actor, type BatchId, ensureTree, type JobId, type QueueContext } from "@sluice/queue-core";
+import { makeCommitter, type Session } from "@sluice/zookeeper";
+import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import type { BaseConfig } from "../config/base-config.ts";
+import type { Duty } from "../duty.ts";
+import { startDuty } from "../duties/start-duty.ts";
+import type { Failpoint } from "../engine/failpoints.ts";
+import { FleetIdGuard } from "../engine/fleet-id-guard.ts";
+import { Gate } from "../engine/gate.ts";
+import { InHand } from "../engine/in-hand.ts";
+import { Members } from "../engine/members.ts";
+import type { Pulse } from "../engine/pulse.ts";
+import type { RunningDuty } from "../engine/running-duty.ts";
+import type { Scope } from "../engine/scope.ts";
+import type { RuntimeMetrics } from "../observe/metrics.ts";
+import { committerHooks } from "../observe/session-hooks.ts";
+import type { OpenQueue, ServiceHost } from "./options.ts";
+import { Registration } from "./registration.ts";
+
+/** What stays the same from session to session. */
+export interface SessionRunParts {
+  readonly actor: Actor;
+  readonly config: BaseConfig;
+  readonly host: ServiceHost;
+  readonly metrics: RuntimeMetrics;
+  readonly failpoint: Failpoint;
+  readonly pulse: Pulse;
+  readonly duties: readonly Duty[];
+  readonly workingDir: (batch: BatchId, job: JobId) => string;
+  readonly stopping: AbortSignal;
+  readonly aborting: AbortSignal;
+  readonly isDraining: () => boolean;
+  /** Compares the tree's name with the one this process knows; false = another tree, the service ends. */
+  readonly acceptFleetId: (fleetId: string) => boolean;
+  readonly onAnotherTree: (problem: string) => void;
+}
+
+export class SessionRun {
+  readonly #parts: SessionRunParts;
+  readonly #session: Session;
+  readonly #queue: QueueContext;
+  readonly inHand: InHand;
+  #running: readonly RunningDuty[] = [];
+  #registration: Registration | null = null;
+  #fleetId: string | null = null;
+
+  constructor(parts: SessionRunParts, session: Session) {
+    this.#parts = parts;
+    this.#session = session;
+    const committer = makeCommitter(session, committerHooks(parts.metrics));
+    this.#queue = { session, committer, clock: parts.host.clock, newId: () => randomBytes(9).toString("base64url") };
+    this.inHand = new InHand(parts.host.clock);
+  }
+
+  queue(): OpenQueue | null {
+    return this.#fleetId === null || this.#session.lost.aborted
+      ? null
+      : { context: this.#queue, fleetId: this.#fleetId };
+  }
+
+  /** True when the duties have been started; false when the session, or the service, ended before. */
+  async start(): Promise<boolean> {
+    const { host, acceptFleetId, duties, stopping } = this.#parts;
+    const fleetId = await this.#prepareTree();
+    if (fleetId === null || !acceptFleetId(fleetId)) return false;
+    const scope = this.#scope(fleetId);
+    const registration = new Registration({
+      scope,
+      version: this.#parts.config.SLUICE_VERSION,
+      isDraining: this.#parts.isDraining,
+    });
+    if (!(await registration.enter())) return false;
+    this.#registration = registration;
+    void registration.keep();
+    this.#fleetId = fleetId;
+    if (stopping.aborted) return false;
+    this.#running = duties.map((duty) => startDuty(duty, scope));
+    host.probe({ kind: "session", state: "started" });
+    host.log.info({ fleet: fleetId, duties: this.#running.map(({ name }) => name) }, "at work");
+    return true;
+  }
+
+  /** After the first bell: when everything in hand is settled. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#running.map(({ ended }) => ended));
+  }
+
+  async announceDraining(): Promise<void> {
+    await this.#registration?.announce();
+  }
+
+  /** Gives back what is still in hand; answers with its ids. */
+  async abandon(): Promise<readonly string[]> {
+    return (await Promise.all(this.#running.map((duty) => duty.abandon()))).flat();
+  }
+
+  async #prepareTree(): Promise<string | null> {
+    while (!this.#session.lost.aborted) {
+      const tree = await ensureTree(this.#queue);
+      if (tree.ok) return tree.fleetId;
+      this.#parts.host.log.warn({ problem: tree.problem }, "the tree is not ready yet");
+      if (!(await this.#session.untilConnected())) return null;
+      await new Promise((resolve) => setTimeout(resolve, TREE_RETRY_MS));
+    }
+    return null;
+  }
+
+  #scope(fleetId: string): Scope {
+    const { actor, config, host, metrics, failpoint, pulse, workingDir } = this.#parts;
+    const { clock, random, log, probe } = host;
+    const session = this.#session;
+    return {
+      actor,
+      queue: this.#queue,
+      fleetId,
+      settings: {
+        concurrency: config.STAGE_CONCURRENCY,
+        pollMs: config.POLL_INTERVAL_MS,
+        idlePollMs: config.IDLE_POLL_INTERVAL_MS,
+        attemptsMax: config.ATTEMPTS_MAX,
+      },
+      log,
+      metrics,
+      probe,
+      failpoint,
+      random,
+      stopping: either(session.lost, this.#parts.stopping),
+      aborting: either(session.lost, this.#parts.aborting),
+      gate: new Gate(session, actor, clock),
+      members: new Members(session, actor, clock, random),
+      fleetIdGuard: new FleetIdGuard(session, fleetId, clock, this.#parts.onAnotherTree),
+      inHand: this.inHand,
+      pulse,
+      workingDir,
+    };
+  }
+}
+
+const TREE_RETRY_MS = 500;
+
+/** Many handlers listen to it: that is no leak. */
+function either(a: AbortSignal, b: AbortSignal): AbortSignal {
+  const signal = AbortSignal.any([a, b]);
+  setMaxListeners(0, signal);
+  return signal;
+}
