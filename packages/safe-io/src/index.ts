@@ -1,1 +1,15 @@
-export {};
+export { failure, FAULT_CODES, type FaultCode, IoError, type IoFault, type Outcome, success } from "./outcome.ts";
+export { displayUrl, redactUrl } from "./secrets.ts";
+export { createEgress } from "./egress/egress.ts";
+export type { Egress, EgressConfig, PostOptions, RequestOptions } from "./egress/egress.ts";
+export type { EgressResponse } from "./egress/response.ts";
+export type { Resolve } from "./egress/connector.ts";
+export { type AllowRule, type EgressPolicy, LOOPBACK, parseAllowRule, PUBLIC_ONLY } from "./egress/policy.ts";
+export { DigestMeter, digestMatches, meterStream } from "./digest-meter.ts";
+export type { DigestName, Digests, ExpectedDigest } from "./digest-meter.ts";
+export { ContainedFolder, type FileFacts, type UnfinishedFile } from "./disk/contained-folder.ts";
+export { parseName, TEMP_PREFIX } from "./disk/names.ts";
+export type { FileEntry } from "./disk/walk.ts";
+export { folderSize, type VolumeSpace, volumeSpace } from "./disk/space.ts";
+export { type Downloaded, type DownloadOptions, downloadTo } from "./download.ts";
+export { retryDelayMs, type RetryPlan, type Wait } from "./retry.ts";

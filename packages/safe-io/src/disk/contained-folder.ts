@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { lstat, mkdir, realpath, rename, rm, unlink } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+
+import { failure, type Outcome, success } from "../outcome.ts";
+import { attempt } from "./fault.ts";
+import { parseName, TEMP_PREFIX } from "./names.ts";
+import { createForWriting, openForReading, syncFolder, walkTo } from "./safe-open.ts";
+import { type FileEntry, listFiles } from "./walk.ts";
+
+export interface FileFacts {
+  readonly bytes: number;
+  readonly modifiedMs: number;
+}
+
+/** A file on its way: it has no name until it is whole. */
+export interface UnfinishedFile {
+  readonly handle: FileHandle;
+  /** Written to disk and given its name, replacing what was there. */
+  finish(): Promise<Outcome<void>>;
+  abandon(): Promise<void>;
+}
+
+/**
+ * A folder that nothing leaves: names are checked, links are not followed in any component, files appear whole or not at
+ * all. Whoever may put links into the folder while we work in it is inside the wall already; the walk guards against
+ * links that a deposit brought.
+ */
+export class ContainedFolder {
+  readonly root: string;
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  /** Makes the folder if it is not there. Links on the way to it are the operator's own and are followed. */
+  static open(root: string): Promise<Outcome<ContainedFolder>> {
+    return attempt(root, async () => {
+      await mkdir(root, { recursive: true, mode: 0o750 });
+      return new ContainedFolder(await realpath(root));
+    });
+  }
+
+  /** The path that a name stands for, without looking at the disk. */
+  pathOf(name: string): Outcome<string> {
+    const components = parseName(name);
+    return components.ok ? success(join(this.root, ...components.value)) : components;
+  }
+
+  /** A folder inside, made if it is not there. */
+  sub(name: string): Promise<Outcome<ContainedFolder>> {
+    return this.#within(name, async (components) => new ContainedFolder(await walkTo(this.root, components, true)));
+  }
+
+  stat(name: string): Promise<Outcome<FileFacts>> {
+    return this.#within(name, async (components) => {
+      const stat = await lstat(await walkTo(this.root, components, false));
+      return { bytes: stat.size, modifiedMs: stat.mtimeMs };
+    });
+  }
+
+  read(name: string): Promise<Outcome<Buffer>> {
+    return this.#within(name, async (components) => {
+      const handle = await openForReading(await walkTo(this.root, components, false));
+      try {
+        return await handle.readFile();
+      } finally {
+        await handle.close();
+      }
+    });
+  }
+
+  /** The stream closes the file. */
+  readStream(name: string): Promise<Outcome<Readable>> {
+    return this.#within(name, async (components) => {
+      const handle = await openForReading(await walkTo(this.root, components, false));
+      return createReadStream("", { fd: handle });
+    });
+  }
+
+  /** Whole or not at all, and on disk when it answers. */
+  async write(name: string, data: string | Uint8Array): Promise<Outcome<void>> {
+    const file = await this.begin(name);
+    if (!file.ok) return file;
+    const written = await attempt(name, () => file.value.handle.writeFile(data));
+    if (written.ok) return file.value.finish();
+    await file.value.abandon();
+    return written;
+  }
+
+  /** Opens an unfinished file next to where it will be; its folders are made. */
+  begin(name: string): Promise<Outcome<UnfinishedFile>> {
+    return this.#within(name, async (components) => {
+      const folder = await walkTo(this.root, components.slice(0, -1), true);
+      const target = join(folder, components.at(-1) ?? "");
+      const temporary = join(folder, TEMP_PREFIX + randomUUID());
+      return unfinished(await createForWriting(temporary), temporary, target);
+    });
+  }
+
+  /** All files, in the order of their names. Links make it fail. */
+  files(): Promise<Outcome<readonly FileEntry[]>> {
+    return attempt(this.root, () => listFiles(this.root));
+  }
+
+  /** Removes a file or a whole tree; nothing there is fine too. */
+  remove(name: string): Promise<Outcome<void>> {
+    return this.#within(name, async (components) => {
+      const parent = await walkTo(this.root, components.slice(0, -1), false).catch(() => undefined);
+      if (parent !== undefined) await rm(join(parent, components.at(-1) ?? ""), { recursive: true, force: true });
+    });
+  }
+
+  /** Moves a file or a tree in one step, on the same volume; a target that is already there is refused. */
+  async move(name: string, target: ContainedFolder, targetName: string): Promise<Outcome<void>> {
+    const goal = parseName(targetName);
+    if (!goal.ok) return goal;
+    const there = await target.stat(targetName);
+    if (there.ok) return failure({ code: "ALREADY_THERE", message: `${targetName} is there`, retryable: false });
+    return this.#within(name, async (components) => {
+      const from = await walkTo(this.root, components, false);
+      const folder = await walkTo(target.root, goal.value.slice(0, -1), true);
+      await rename(from, join(folder, goal.value.at(-1) ?? ""));
+      await syncFolder(folder);
+      await syncFolder(dirname(from));
+    });
+  }
+
+  #within<T>(name: string, operation: (components: readonly string[]) => Promise<T>): Promise<Outcome<T>> {
+    const components = parseName(name);
+    if (!components.ok) return Promise.resolve(components);
+    return attempt(name, () => operation(components.value));
+  }
+}
+
+function unfinished(handle: FileHandle, temporary: string, target: string): UnfinishedFile {
+  const abandon = async (): Promise<void> => {
+    await handle.close().catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
+  };
+  const finish = async (): Promise<void> => {
+    await handle.sync();
+    await handle.close();
+    await rename(temporary, target);
+    await syncFolder(dirname(target));
+  };
+  return {
+    handle,
+    abandon,
+    finish: async () => {
+      const finished = await attempt(target, finish);
+      if (!finished.ok) await abandon();
+      return finished;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import ipaddr from "ipaddr.js";
+
+/** Addresses that are allowed although they are not public, or on other ports. */
+export interface AllowRule {
+  readonly cidr: string;
+  /** All ports if absent. */
+  readonly ports?: readonly number[];
+}
+
+export interface EgressPolicy {
+  /** Ports that public addresses are asked on. */
+  readonly ports: readonly number[];
+  readonly allow: readonly AllowRule[];
+  /** Public addresses that are refused all the same, as CIDR. */
+  readonly deny: readonly string[];
+}
+
+/** Public hosts on the usual ports. 168.63.129.16 is a cloud's metadata service behind a public address. */
+export const PUBLIC_ONLY: EgressPolicy = { ports: [80, 443, 8080, 8443], allow: [], deny: ["168.63.129.16/32"] };
+
+/** The machine itself, both ways to write it. */
+export const LOOPBACK: readonly AllowRule[] = [{ cidr: "127.0.0.0/8" }, { cidr: "::1/128" }];
+
+/** `10.0.0.0/8` or `10.1.2.3/32#8080,8443`: how a rule is written in a configuration. Undefined: not a rule. */
+export function parseAllowRule(text: string): AllowRule | undefined {
+  const [cidr = "", ports] = text.trim().split("#", 2);
+  if (!ipaddr.isValidCIDR(cidr)) return undefined;
+  if (ports === undefined) return { cidr };
+  const numbers = ports.split(",").map(Number);
+  const valid = numbers.every((port) => Number.isInteger(port) && port > 0 && port < 65_536);
+  return valid ? { cidr, ports: numbers } : undefined;
+}
+
+/** Undefined: allowed. Otherwise the reason, without the address's owner being told more than he knows. */
+export function refusalOfAddress(address: string, port: number, policy: EgressPolicy): string | undefined {
+  if (!ipaddr.isValid(address)) return "it has no valid address";
+  const parsed = ipaddr.parse(address);
+  const rule = policy.allow.find(({ cidr, ports }) => covers(cidr, parsed) && (ports?.includes(port) ?? true));
+  if (rule !== undefined) return undefined;
+  const range = rangeOf(parsed);
+  if (range !== "unicast") return `its address is not public (${range})`;
+  if (policy.deny.some((cidr) => covers(cidr, parsed))) return "its address is on the deny list";
+  return policy.ports.includes(port) ? undefined : `port ${port} is not on the list`;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Global IPv6 is 2000::/3; whatever else ipaddr.js may call unicast is not routed. */
+function rangeOf(address: Address): string {
+  const range = address.range();
+  if (address instanceof ipaddr.IPv6 && range === "unicast" && !covers("2000::/3", address)) return "reserved";
+  return range;
+}
+
+function covers(cidr: string, address: Address): boolean {
+  const [network, bits] = ipaddr.parseCIDR(cidr);
+  return network.kind() === address.kind() && address.match(network, bits);
+}
+
+/** Undefined: the URL may be asked, if its address may. */
+export function refusalOfUrl(url: URL): string | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:") return `${url.protocol} is not http or https`;
+  if (url.username !== "" || url.password !== "") return "it carries a user name or password";
+  return url.hostname === "" ? "it names no host" : undefined;
+}
+
+export const portOf = (url: URL): number =>
+  url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
