@@ -28,12 +28,14 @@ export interface ChildOptions {
   readonly cwd: string;
   /** Receives both output streams. */
   readonly logFile: string;
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Throws if the command cannot be started at all. */
-export async function startChild({ command, args, cwd, logFile }: ChildOptions): Promise<Child> {
+export async function startChild({ command, args, cwd, logFile, env }: ChildOptions): Promise<Child> {
   const output = openSync(logFile, "a");
-  const child = spawn(command, args, { cwd, detached: true, stdio: ["ignore", output, output] });
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", output, output] });
   closeSync(output);
   const exited = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code ?? "?"}` : `signal ${signal}`));

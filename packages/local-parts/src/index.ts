@@ -1,3 +1,4 @@
+export { startChild, type Child, type ChildOptions } from "./child.ts";
 export { findTool, type ToolQuery, type ToolResult } from "./find-tool.ts";
 export { freePort, isPortFree } from "./free-port.ts";
 export type { Log } from "./log.ts";

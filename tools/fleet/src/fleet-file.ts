@@ -1,0 +1,24 @@
+/** data/fleet.json: where everything is, for people, scripts and tests. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Instance } from "./instances.ts";
+
+export interface FleetFile {
+  readonly zookeeper: string;
+  readonly services: Readonly<Record<string, string>>;
+  /** Every process: pid of the supervisor's child changes with restarts, addresses do not. */
+  readonly instances: Readonly<Record<string, string>>;
+}
+
+export function fleetFile(zookeeper: string, instances: readonly Instance[]): FleetFile {
+  const first = instances.filter(({ name, service }) => name === service);
+  return {
+    zookeeper,
+    services: Object.fromEntries(first.map(({ service, url }) => [service, url])),
+    instances: Object.fromEntries(instances.map(({ name, metricsUrl }) => [name, metricsUrl])),
+  };
+}
+
+export async function writeFleetFile(dataDir: string, file: FleetFile): Promise<void> {
+  await writeFile(join(dataDir, "fleet.json"), `${JSON.stringify(file, null, 2)}\n`);
+}
