@@ -52,6 +52,15 @@ describe("the checker finds nothing in", () => {
     expect(history.check()).toEqual([]);
   });
 
+  test("an operator's action that a stage's own process carries out", async () => {
+    const { jobs } = await history.batch(1);
+    await history.step(jobs[0]!, "Failed");
+    const resume = { kind: "resume", retry: 1, keepLock: true } as const;
+    await history.send("reporter", await history.moveOps(jobs[0]!, "Pending", resume));
+
+    expect(history.check()).toEqual([]);
+  });
+
   test("a job given back, a worker that died and another that goes on", async () => {
     const { jobs } = await history.batch(1);
     const [id] = jobs;

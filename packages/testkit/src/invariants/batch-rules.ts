@@ -1,5 +1,6 @@
 import { type BatchState, BATCH_STATES, batchRow, records } from "@sluice/queue-core";
 import type { Finding, InvariantId } from "./names.ts";
+import { operatesBatch } from "./operators.ts";
 import type { BatchChange, BatchView } from "./views.ts";
 
 const ENTRYLESS: ReadonlySet<BatchState> = new Set(["Completed", "Deleted"]);
@@ -102,7 +103,8 @@ export const BATCH_RULES: Partial<Record<InvariantId, (change: BatchChange) => F
     const edge = `${move.from} → ${move.to}`;
     if (move.from === "Processing" && move.to === "Failed" && change.after.made > 0)
       return `${edge} with ${change.after.made} jobs made`;
-    if (role === "operator") return Object.values(row.operator).includes(move.to) ? null : `no operator's edge ${edge}`;
+    if (operatesBatch(change) && Object.values(row.operator).includes(move.to)) return null;
+    if (role === "operator") return `no operator's edge ${edge}`;
     if (!row.owner.includes(role)) return `${edge} by ${role}, which does not own ${move.from}`;
     return move.to === row.done || move.to === row.fail || move.to === row.park ? null : `no edge ${edge}`;
   },

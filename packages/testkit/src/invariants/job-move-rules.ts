@@ -13,6 +13,7 @@ import {
   resumeChoices,
 } from "@sluice/queue-core";
 import type { Finding, InvariantId } from "./names.ts";
+import { namesOperator } from "./operators.ts";
 import type { JobChange } from "./views.ts";
 
 interface Move {
@@ -88,7 +89,7 @@ function illegalMove(change: JobChange, move: Move): Finding {
   const [from, to] = [move.from.status, move.to.status];
   if (goesWithBatch(change, to) && !isFinal(from)) return null;
   const { role } = change.author;
-  if (role === "operator") return illegalForOperator(change, move);
+  if (role === "operator" || namesOperator(change)) return illegalForOperator(change, move);
   const row = jobRow(from);
   if (row.owner !== role) return `${from} → ${to} by ${role}, which does not own ${from}`;
   // A poison job is quarantined wherever it is worked.

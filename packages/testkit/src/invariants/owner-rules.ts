@@ -1,7 +1,7 @@
 /** Fencing, for jobs and batches alike: who writes holds the lock, with the newest token, and lets go with the move. */
-import { records } from "@sluice/queue-core";
 import { goesWithBatch, moveOf } from "./job-move-rules.ts";
 import type { Finding, InvariantId } from "./names.ts";
+import { namesOperator, operatesBatch } from "./operators.ts";
 import type { Author, BatchChange, JobChange, JobView, LockView } from "./views.ts";
 
 interface Locked {
@@ -9,9 +9,6 @@ interface Locked {
   readonly lock: LockView | null;
   readonly statusVersion: number;
 }
-
-/** Kinds of events that people's actions leave in a job's history; the others are the stages'. */
-const OPERATORS_EVENTS: ReadonlySet<string> = new Set(["hold", "release", "resume", "op-fail", "delete"]);
 
 const owns = (view: Locked, { session }: Author): boolean => view.lock?.owner === session;
 const wroteStatus = (before: Locked, after: Locked): boolean => before.statusVersion !== after.statusVersion;
@@ -25,7 +22,7 @@ export const JOB_OWNER_RULES: Partial<Record<InvariantId, (change: JobChange) =>
     if (goesWithBatch(change, after.status?.status ?? "Pending")) return null;
     if (author.role === "operator") return anonymous(change);
     const what = foreignWrite(before, after);
-    return what === null ? null : `${author.role} (${sessionName(author.session)}) ${what}`;
+    return what === null || namesOperator(change) ? null : `${author.role} (${sessionName(author.session)}) ${what}`;
   },
 
   "I-20": ({ before, after, author }) => staleEpoch(before, after, author, "its"),
@@ -37,21 +34,11 @@ export const JOB_OWNER_RULES: Partial<Record<InvariantId, (change: JobChange) =>
   },
 };
 
-/** People need no lock, but a name: in the job's history or in the audit. */
-function anonymous({ before, after, author }: JobChange): Finding {
-  if (!wroteStatus(before, after) || author.audited) return null;
-  return newEvents(before, after).some((kind) => OPERATORS_EVENTS.has(kind))
-    ? null
-    : `${sessionName(author.session)} wrote the status with neither the lock nor an operator's name`;
-}
-
-function newEvents(before: JobView, after: JobView): string[] {
-  const events = (bytes: Buffer | null) => {
-    const decoded = bytes === null ? null : records.fleetJob.decode(bytes);
-    return decoded?.ok === true ? decoded.value.events : [];
-  };
-  const known = new Set(events(before.history).map(([op]) => op));
-  return events(after.history).flatMap(([op, , kind]) => (known.has(op) ? [] : [kind]));
+/** People need no lock, but a name. What they write besides the status is their business. */
+function anonymous(change: JobChange): Finding {
+  const { before, after, author } = change;
+  if (!wroteStatus(before, after) || author.audited || namesOperator(change)) return null;
+  return `${sessionName(author.session)} wrote the status with neither the lock nor an operator's name`;
 }
 
 function foreignWrite(before: JobView, after: JobView): Finding {
@@ -75,8 +62,9 @@ function staleEpoch(before: Locked, after: Locked, author: Author, whose: string
 }
 
 export const BATCH_OWNER_RULES: Partial<Record<InvariantId, (change: BatchChange) => Finding>> = {
-  "I-19": ({ before, after, author }) => {
-    if (!before.exists || !after.exists || author.role === "operator") return null;
+  "I-19": (change) => {
+    const { before, after, author } = change;
+    if (!before.exists || !after.exists || operatesBatch(change)) return null;
     if (owns(before, author) || owns(after, author)) return null;
     // The gate needs no lock: that no job is left is proven in the transaction itself.
     const gate = before.status?.status === "Processing" && after.status?.status === "Reporting";
