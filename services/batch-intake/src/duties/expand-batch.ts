@@ -1,0 +1,118 @@
+/** Processing batches with rows left: each row becomes a job, from exactly the row at which the cursor stands. */
+import { manifestRows } from "@sluice/ingest-formats";
+import { type Batch, CHUNK_ROWS, type ExpandResult, type Expansion, type JobSpec } from "@sluice/queue-core";
+import { type BatchContext, type BatchOutcome, type BatchStage, retry, snooze } from "@sluice/stage-runtime";
+import type { Payloads, ProfileOf } from "../ports.ts";
+import { type BatchFacts, specOfPayload, specOfRow } from "./job-spec.ts";
+import { jobTypeOfRows, payloadOfBatch } from "./payload-of-batch.ts";
+import { outcomeOfFault } from "./outcome-of-fault.ts";
+
+export interface ExpandBatchPorts {
+  readonly payloads: Payloads;
+  readonly profileOf: ProfileOf;
+}
+
+/** How long an expansion that must wait stays away. */
+const WAIT_MS = 2_000;
+
+const RELEASE: BatchOutcome = { kind: "release" };
+
+export function expandBatchStage(ports: ExpandBatchPorts): BatchStage {
+  return {
+    kind: "batch-stage",
+    takes: "Processing",
+    wants: ({ expansion }) => expansion !== null && expansion.created < expansion.rows,
+    handle: (batch, ctx) => expandBatch(ports, batch, ctx),
+  };
+}
+
+async function expandBatch(ports: ExpandBatchPorts, batch: Batch, ctx: BatchContext): Promise<BatchOutcome> {
+  const { expansion, submission } = batch;
+  if (expansion === null || expansion.created >= expansion.rows) return RELEASE;
+  const profile = ports.profileOf(submission.profile_name);
+  const facts: BatchFacts = {
+    submission,
+    rows: expansion.rows,
+    // A profile that went away meanwhile takes its override along; its jobs go on.
+    priority: profile.ok ? profile.profile.priority : undefined,
+  };
+  const specs = await specsOf(ports, batch, expansion, facts, ctx.signal);
+  return "kind" in specs ? specs : addAll(specs.chunks, ctx);
+}
+
+interface Specs {
+  readonly chunks: AsyncIterable<readonly JobSpec[]>;
+}
+
+function specsOf(
+  { payloads }: ExpandBatchPorts,
+  batch: Batch,
+  expansion: Expansion,
+  facts: BatchFacts,
+  signal: AbortSignal,
+): Promise<Specs | BatchOutcome> {
+  return expansion.digest === ""
+    ? specOfOne(payloads, batch, facts, signal)
+    : specsOfRows(payloads, batch, expansion, facts, signal);
+}
+
+async function specOfOne(
+  payloads: Payloads,
+  batch: Batch,
+  facts: BatchFacts,
+  signal: AbortSignal,
+): Promise<Specs | BatchOutcome> {
+  const payload = await payloadOfBatch(batch, payloads, signal);
+  if (!payload.ok) return outcomeOfFault(payload);
+  if (payload.kind === "single") return { chunks: one([specOfPayload(facts, payload.job)]) };
+  const message = "the payload has become a batch manifest since it was looked at";
+  return { kind: "fail", code: "MANIFEST_CORRUPT", message };
+}
+
+/** From here on only the frozen manifest counts: what is at its URL now is of no interest. */
+async function specsOfRows(
+  payloads: Payloads,
+  batch: Batch,
+  expansion: Expansion,
+  facts: BatchFacts,
+  signal: AbortSignal,
+): Promise<Specs | BatchOutcome> {
+  const frozen = await payloads.frozenManifest(batch.id, expansion.digest, signal);
+  // Rows may have become jobs: the batch cannot fail any more, people must bring the manifest back.
+  if (!frozen.ok) return retry(frozen.code, frozen.message);
+  const job = await jobTypeOfRows(batch.submission.type, payloads.read(frozen.path));
+  if (job === undefined) return retry("UNEXPECTED", `${frozen.path} is no batch manifest of a type that is taken`);
+  const rows = manifestRows(payloads.read(frozen.path), { fromRow: expansion.created + 1 });
+  return { chunks: chunked(rows, CHUNK_ROWS, (row) => specOfRow(facts, row, job)) };
+}
+
+async function addAll(chunks: AsyncIterable<readonly JobSpec[]>, ctx: BatchContext): Promise<BatchOutcome> {
+  let { loaded } = ctx;
+  for await (const specs of chunks) {
+    if (ctx.signal.aborted) return RELEASE;
+    const why = await ctx.expansionMustWait();
+    if (why !== null) return snooze(WAIT_MS, why);
+    await ctx.failpoint("beforeEffect");
+    const added: ExpandResult = await ctx.addJobs(loaded, specs);
+    if (added.kind === "refused") return retry("UNEXPECTED", added.detail);
+    if (added.kind !== "added") return RELEASE; // no longer ours: whoever has it goes on at the cursor
+    loaded = added.loaded;
+    await ctx.failpoint("midEffect");
+  }
+  return RELEASE;
+}
+
+async function* one<T>(value: T): AsyncGenerator<T> {
+  yield await Promise.resolve(value);
+}
+
+async function* chunked<T, U>(items: AsyncIterable<T>, size: number, map: (item: T) => U): AsyncGenerator<U[]> {
+  let chunk: U[] = [];
+  for await (const item of items) {
+    chunk.push(map(item));
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

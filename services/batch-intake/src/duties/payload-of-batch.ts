@@ -1,0 +1,68 @@
+import { detectPayloadType, manifestKindOf, parseDigest, type ManifestKind } from "@sluice/ingest-formats";
+import type { Batch } from "@sluice/queue-core";
+import { type JobPayloadType, rowOfType, TAKEN_TYPES, typeOfSubmission } from "../payload-types.ts";
+import type { PayloadFault, PayloadPlace, Payloads } from "../ports.ts";
+
+/** What a batch's payload turned out to be. */
+export type BatchPayload =
+  | { readonly ok: true; readonly kind: "single"; readonly job: JobPayloadType }
+  | { readonly ok: true; readonly kind: "batch"; readonly job: JobPayloadType; readonly manifest: ManifestKind };
+
+export async function payloadOfBatch(
+  { id, submission }: Pick<Batch, "id" | "submission">,
+  payloads: Payloads,
+  signal: AbortSignal,
+): Promise<BatchPayload | PayloadFault> {
+  let type = typeOfSubmission(submission.type);
+  if (type === null) {
+    const head = await payloads.head({ batch: id, url: submission.payload_url }, signal);
+    if (!head.ok) return head;
+    type = detectPayloadType(head.name, head.text);
+  }
+  const row = type === undefined ? undefined : rowOfType(type);
+  const manifest = type === undefined ? undefined : manifestKindOf(type);
+  if (row === undefined) return unsupported(type ?? submission.type);
+  if (row.batch && manifest !== undefined) return { ok: true, kind: "batch", job: row.job, manifest };
+  return { ok: true, kind: "single", job: row.job };
+}
+
+/** What the rows of a frozen manifest become; undefined if it is none that can be expanded. */
+export async function jobTypeOfRows(
+  submitted: string,
+  manifest: AsyncIterable<Uint8Array>,
+): Promise<JobPayloadType | undefined> {
+  const type = typeOfSubmission(submitted) ?? detectPayloadType("", await headOfStream(manifest));
+  const row = rowOfType(type);
+  return row?.batch === true ? row.job : undefined;
+}
+
+async function headOfStream(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  for await (const chunk of chunks) return Buffer.from(chunk).toString("utf8");
+  return "";
+}
+
+export const unsupported = (type: string): PayloadFault => ({
+  ok: false,
+  code: "UNSUPPORTED_TYPE",
+  message: `payloads of type ${JSON.stringify(type)} are not taken; ${TAKEN_TYPES.join(", ")} are`,
+  remedy: "none",
+});
+
+/** The place of a payload with the depositor's digest of it; a digest that we cannot compute is a fault of its own. */
+export function placeOf(
+  batch: PayloadPlace["batch"],
+  of: {
+    readonly payload_url: string;
+    readonly digest_type?: string | undefined;
+    readonly digest_value?: string | undefined;
+  },
+): { readonly ok: true; readonly place: PayloadPlace } | PayloadFault {
+  const place = { batch, url: of.payload_url };
+  // A type without a value says nothing, as in production.
+  if (of.digest_type === undefined || of.digest_value === undefined || of.digest_value === "")
+    return { ok: true, place };
+  const digest = parseDigest(of.digest_type, of.digest_value);
+  if (digest.ok) return { ok: true, place: { ...place, digest: digest.value } };
+  const message = digest.problems.map((problem) => problem.message).join("; ");
+  return { ok: false, code: "DIGEST_UNSUPPORTED", message, remedy: "none" };
+}

@@ -1,0 +1,58 @@
+import {
+  describeProblem,
+  type FormatProblem,
+  type ManifestKind,
+  type ManifestRow,
+  type ManifestSource,
+  readManifest,
+} from "@sluice/ingest-formats";
+
+export type ManifestSurvey =
+  | { readonly ok: true; readonly rows: number }
+  /** For the depositor: which rows are wrong, and how. */
+  | { readonly ok: false; readonly message: string };
+
+/** A status message is no place for thousands of lines: the first ones show what kind of mistake it is. */
+const PROBLEMS_SHOWN = 10;
+const PROBLEMS_COUNTED = 1_000;
+
+/** Reads a manifest from beginning to end and keeps no row: nothing is started before all of it is known to be good. */
+export async function surveyManifest(
+  source: ManifestSource,
+  kind: ManifestKind,
+  maxBytes: number,
+): Promise<ManifestSurvey> {
+  const shown: string[] = [];
+  let wrong = 0;
+  let rows = 0;
+  for await (const event of readManifest(source, { kind, maxBytes })) {
+    const problem =
+      event.type === "problem" ? event.problem : event.type === "row" ? missingPart(event.row, kind) : null;
+    if (event.type === "row") rows += 1;
+    if (problem === null) continue;
+    wrong += 1;
+    if (shown.length < PROBLEMS_SHOWN) shown.push(describeProblem(problem));
+    if (wrong >= PROBLEMS_COUNTED) break;
+  }
+  if (wrong === 0) return { ok: true, rows };
+  return { ok: false, message: shown.join("; ") + more(wrong - shown.length, wrong >= PROBLEMS_COUNTED) };
+}
+
+const more = (rest: number, atLeast: boolean): string =>
+  rest === 0 ? "" : `; and ${atLeast ? "at least " : ""}${rest} more`;
+
+/** Merritt takes such rows and lets them fail one by one; here the depositor is told before anything is made. */
+function missingPart(row: ManifestRow, kind: ManifestKind): FormatProblem | null {
+  const place = { line: row.line, row: row.row };
+  if (row.fileUrl === undefined)
+    return {
+      code: "URL_MISSING",
+      message: "there is no URL",
+      column: "fileUrl",
+      expected: "an http or https URL",
+      ...place,
+    };
+  if (row.fileName === undefined && kind === "object-manifest")
+    return { code: "NAME_MISSING", message: "there is no file name", column: "fileName", expected: "a name", ...place };
+  return null;
+}

@@ -1,0 +1,191 @@
+/** A multipart form: fields to memory, the one file to disk as it comes. */
+import type { IncomingMessage } from "node:http";
+import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import { type DigestAlgorithm, parseDigestAlgorithm } from "@sluice/ingest-formats";
+import type { IoFault, Outcome } from "@sluice/safe-io";
+import type { IncomingFolder, StoredUpload } from "../files/incoming.ts";
+import { FORM_NAMES } from "../submission/form-request.ts";
+import type { Problem } from "./problem.ts";
+
+export interface ReceivedForm {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly file: ReceivedFile | null;
+}
+
+export interface ReceivedFile extends StoredUpload {
+  /** As the client named it; the `filename` field may say otherwise. */
+  readonly name: string;
+}
+
+export type FormResult =
+  | { readonly ok: true; readonly form: ReceivedForm }
+  | { readonly ok: false; readonly problem: Problem }
+  /** The client went away: there is nobody to answer. */
+  | { readonly ok: false; readonly problem: null };
+
+const FIELDS_MAX = 100;
+const FIELD_BYTES_MAX = 64 * 1024;
+const FILE_FIELD = "file";
+
+export function receiveForm(
+  req: IncomingMessage,
+  incoming: IncomingFolder,
+  maxUploadBytes: number,
+  busyRetrySeconds: number,
+): Promise<FormResult> {
+  const contentType = req.headers["content-type"] ?? "";
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) {
+    const problem: Problem = { code: "UNSUPPORTED_MEDIA", detail: "expected multipart/form-data with a boundary" };
+    return Promise.resolve({ ok: false, problem });
+  }
+  return new FormReceiver(req, contentType, incoming, maxUploadBytes, busyRetrySeconds).run();
+}
+
+class FormReceiver {
+  readonly #req: IncomingMessage;
+  readonly #contentType: string;
+  readonly #incoming: IncomingFolder;
+  readonly #maxUploadBytes: number;
+  readonly #busyRetrySeconds: number;
+  readonly #fields = new Map<string, string>();
+  readonly #gone = new AbortController();
+  #file: Promise<ReceivedFile | null> | null = null;
+  #stream: BusboyFileStream | null = null;
+  #problem: Problem | null = null;
+
+  constructor(
+    req: IncomingMessage,
+    contentType: string,
+    incoming: IncomingFolder,
+    maxUploadBytes: number,
+    busyRetrySeconds: number,
+  ) {
+    this.#req = req;
+    this.#contentType = contentType;
+    this.#incoming = incoming;
+    this.#maxUploadBytes = maxUploadBytes;
+    this.#busyRetrySeconds = busyRetrySeconds;
+  }
+
+  async run(): Promise<FormResult> {
+    await this.#parse();
+    const file = await this.#file;
+    if (this.#gone.signal.aborted) return { ok: false, problem: null };
+    if (this.#problem !== null) return { ok: false, problem: this.#problem };
+    return { ok: true, form: { fields: this.#fields, file } };
+  }
+
+  /** Returns when the form is at its end, or is given up: then the rest of the request is thrown away unread. */
+  #parse(): Promise<void> {
+    return new Promise((resolve) => {
+      const parser = this.#parser();
+      if (parser === null) {
+        this.#req.resume();
+        resolve();
+        return;
+      }
+      const end = (): void => {
+        this.#req.unpipe(parser);
+        this.#req.resume();
+        this.#stream?.destroy();
+        resolve();
+      };
+      parser.on("finish", resolve);
+      parser.on("error", (error: unknown) => {
+        this.#complain(notAForm(error));
+        end();
+      });
+      parser.on("field", (name, value, _nameCut, cut) => this.#takeField(name, value, cut));
+      parser.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename, end));
+      parser.on("fieldsLimit", () => this.#complain(invalid(`more than ${FIELDS_MAX} fields`)));
+      this.#req.once("close", () => {
+        if (this.#req.complete) return;
+        this.#gone.abort();
+        end();
+      });
+      this.#req.pipe(parser);
+    });
+  }
+
+  #parser() {
+    try {
+      return new Busboy({
+        headers: { ...this.#req.headers, "content-type": this.#contentType },
+        preservePath: true, // a name with folders is refused, not mended
+        limits: { fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, fileSize: this.#maxUploadBytes },
+      });
+    } catch (error) {
+      this.#complain(notAForm(error));
+      return null;
+    }
+  }
+
+  /** The first thing that is wrong is the one that is told. */
+  #complain(problem: Problem): void {
+    this.#problem ??= problem;
+  }
+
+  #takeField(name: string, value: string, cut: boolean): void {
+    if (cut) this.#complain(wrongField(name, `has more than ${FIELD_BYTES_MAX} bytes`));
+    else if (this.#fields.has(name)) this.#complain(wrongField(name, "is there twice"));
+    else this.#fields.set(name, value);
+  }
+
+  #takeFile(field: string, stream: BusboyFileStream, filename: string | undefined, giveUp: () => void): void {
+    const problem = this.#fileProblem(field);
+    if (problem !== null) {
+      this.#complain(problem);
+      stream.resume();
+      return;
+    }
+    this.#stream = stream;
+    this.#file = this.#store(stream, filename ?? "").then((stored) => {
+      if (stored === null) giveUp();
+      return stored;
+    });
+  }
+
+  #fileProblem(field: string): Problem | null {
+    if (field !== FILE_FIELD) return wrongField(field, `is a file; expected one file, in the field ${FILE_FIELD}`);
+    return this.#file === null ? null : wrongField(field, "several files in one submission are not taken yet");
+  }
+
+  async #store(stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {
+    const stored = await this.#incoming.receive(stream, ["sha256", ...this.#wantedDigest()], this.#gone.signal);
+    if (stream.truncated) {
+      this.#complain({ code: "TOO_LARGE", detail: `the file has more than ${this.#maxUploadBytes} bytes` });
+      return null;
+    }
+    if (stored.ok) return { name, ...stored.value };
+    this.#complain(this.#diskProblem(stored));
+    return null;
+  }
+
+  /** Only if the field came before the file; else it is computed afterwards. */
+  #wantedDigest(): readonly DigestAlgorithm[] {
+    const algorithm = parseDigestAlgorithm(this.#fields.get(FORM_NAMES.digest_type) ?? "");
+    return algorithm.ok ? [algorithm.value] : [];
+  }
+
+  #diskProblem({ error }: Extract<Outcome<never>, { ok: false }>): Problem {
+    return uploadProblem(error, this.#busyRetrySeconds);
+  }
+}
+
+export function uploadProblem(fault: IoFault, retryAfterSeconds: number): Problem {
+  if (fault.code === "NO_SPACE")
+    return { code: "UNAVAILABLE", detail: "there is no room for the upload just now", retryAfterSeconds };
+  return { code: "UNEXPECTED", detail: "the upload could not be written down" };
+}
+
+const invalid = (detail: string): Problem => ({ code: "INVALID_REQUEST", detail });
+const wrongField = (field: string, detail: string): Problem => ({
+  code: "INVALID_FIELDS",
+  detail: `${field}: ${detail}`,
+  errors: [{ field, detail }],
+});
+
+function notAForm(error: unknown): Problem {
+  const why = typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
+  return invalid(`the body is no valid multipart/form-data: ${why}`);
+}

@@ -1,0 +1,38 @@
+import { parsePayloadType, type PayloadType } from "@sluice/ingest-formats";
+
+/** What a job of each kind is called in its configuration, as CDL's libraries call it. */
+export type JobPayloadType = "file" | "manifest";
+
+interface TypeRow {
+  /** A batch becomes one job per row of its manifest, the others become one job. */
+  readonly batch: boolean;
+  readonly job: JobPayloadType;
+}
+
+/** Every type of payload that is taken. A new one begins with a row here; what has none is refused by name. */
+const TAKEN: Readonly<Partial<Record<PayloadType, TypeRow>>> = {
+  file: { batch: false, job: "file" },
+  "object-manifest": { batch: false, job: "manifest" },
+  "single-file-batch-manifest": { batch: true, job: "file" },
+};
+
+export const TAKEN_TYPES = Object.keys(TAKEN) as readonly PayloadType[];
+
+export const rowOfType = (type: PayloadType): TypeRow | undefined => TAKEN[type];
+
+/** Of a submission that leaves its type to be found from the content. */
+export const TYPE_TO_BE_FOUND = "";
+
+/** The type that a submission names; null = to be found, undefined = no type that we know. */
+export function typeOfSubmission(raw: string): PayloadType | null | undefined {
+  if (raw === TYPE_TO_BE_FOUND) return null;
+  const parsed = parsePayloadType(raw);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+const UPLOAD = "upload:";
+
+/** A file in the batch's own folder, as a URL: a payload always has one. */
+export const uploadUrl = (name: string): string => UPLOAD + name;
+/** The file's name; null for payloads that are elsewhere. */
+export const uploadName = (url: string): string | null => (url.startsWith(UPLOAD) ? url.slice(UPLOAD.length) : null);

@@ -1,0 +1,119 @@
+/** Makes a submission durable: when this answers "accepted" the batch stands in the queue. */
+import { randomBytes } from "node:crypto";
+import { type DigestAlgorithm, parseDigestAlgorithm, type Profile } from "@sluice/ingest-formats";
+import {
+  type BatchId,
+  type BatchUuid,
+  batchUuidFromKey,
+  batchUuidFromRandom,
+  type CreateResult,
+  formatTimestamp,
+  type Submission,
+} from "@sluice/queue-core";
+import type { Outcome } from "@sluice/safe-io";
+import type { Clock } from "@sluice/zookeeper";
+import type { IntakeQueue } from "../intake-queue.ts";
+import type { ProfileOf } from "../ports.ts";
+import { checkSubmission } from "./check-submission.ts";
+import type { FieldProblem } from "./field-problem.ts";
+import type { FieldNames, SubmissionRequest } from "./request.ts";
+import { requestDigest } from "./request-digest.ts";
+
+export type Acceptance =
+  | {
+      readonly kind: "accepted";
+      readonly id: BatchId;
+      readonly uuid: BatchUuid;
+      readonly replayed: boolean;
+      readonly profile: Profile;
+      readonly submission: Submission;
+    }
+  | { readonly kind: "wrong-fields"; readonly problems: readonly FieldProblem[] }
+  /** What came is not what the depositor's digest says. */
+  | { readonly kind: "wrong-digest"; readonly detail: string }
+  /** The caller used the same key for something else. */
+  | { readonly kind: "key-reused"; readonly uuid: BatchUuid }
+  /** Not now: ask again. A queue that is away, or a disk that is full. */
+  | { readonly kind: "unavailable"; readonly why: string };
+
+/** An upload that waits to become a batch's folder. */
+export interface WaitingUpload {
+  readonly sha256: string;
+  /** In lower case hexadecimal; null when it could not be computed. */
+  readonly digestOf: (algorithm: DigestAlgorithm) => Promise<string | null>;
+  readonly becomeBatch: (id: BatchId) => Promise<Outcome<void>>;
+  /** The batch turned out to be there already, or was refused: its folder is of no use. */
+  readonly drop: (id: BatchId) => Promise<void>;
+}
+
+export interface AcceptRequest {
+  readonly request: SubmissionRequest;
+  readonly names: FieldNames;
+  readonly caller: string;
+  readonly key: string | null;
+  readonly upload: WaitingUpload | null;
+}
+
+export interface AcceptPorts {
+  readonly queue: IntakeQueue;
+  readonly profileOf: ProfileOf;
+  readonly clock: Clock;
+}
+
+export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<Acceptance> {
+  const { request, names, caller, key, upload } = asked;
+  const checked = checkSubmission(request, {
+    names,
+    caller,
+    profileOf: ports.profileOf,
+    submittedAt: formatTimestamp(ports.clock.nowMs()),
+  });
+  if (!checked.ok) return { kind: "wrong-fields", problems: checked.problems };
+  const wrong = await wrongDigest(checked.value, upload);
+  if (wrong !== null) return { kind: "wrong-digest", detail: wrong };
+  const profile = ports.profileOf(checked.value.profile_name);
+  if (!profile.ok) return { kind: "wrong-fields", problems: [{ field: names.profile, detail: profile.problem }] };
+
+  const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(caller, key);
+  const submission = { ...checked.value, request_digest: requestDigest(checked.value, upload?.sha256 ?? null) };
+  const created = await create(ports.queue, uuid, submission, upload);
+  switch (created.kind) {
+    case "created":
+    case "replayed": {
+      const replayed = created.kind === "replayed";
+      return { kind: "accepted", id: created.id, uuid, replayed, profile: profile.profile, submission };
+    }
+    case "conflict":
+      return { kind: "key-reused", uuid };
+    case "lost":
+      return { kind: "unavailable", why: "the queue does not answer" };
+    case "refused":
+      return { kind: "unavailable", why: created.detail };
+  }
+}
+
+/** Uploads are checked while there is still somebody to tell; what is fetched later is checked then. */
+async function wrongDigest(submission: Submission, upload: WaitingUpload | null): Promise<string | null> {
+  const { digest_type: type, digest_value: expected } = submission;
+  if (upload === null || type === undefined || expected === undefined) return null;
+  const algorithm = parseDigestAlgorithm(type);
+  const found = algorithm.ok ? await upload.digestOf(algorithm.value) : null;
+  return found === expected ? null : `${type} of the file is ${found ?? "not known"}, not ${expected}`;
+}
+
+async function create(
+  queue: IntakeQueue,
+  uuid: BatchUuid,
+  submission: Submission,
+  upload: WaitingUpload | null,
+): Promise<CreateResult> {
+  if (upload === null) return queue.create({ uuid, submission });
+  const id = await queue.reserveBatchId();
+  if (id === null) return { kind: "lost" };
+  const moved = await upload.becomeBatch(id);
+  if (!moved.ok) return { kind: "refused", detail: "the upload could not be put into its folder" };
+  const created = await queue.create({ uuid, submission, id });
+  // After a lost answer the batch may be there: its folder stays.
+  if (created.kind !== "lost" && !(created.kind === "created" && created.id === id)) await upload.drop(id);
+  return created;
+}
