@@ -13,7 +13,7 @@ import { OPCODE, XID } from "../src/wire/codes.ts";
 import { encodeExists } from "../src/wire/requests.ts";
 import { replyFrame, watchEventFrame } from "./support/frames.ts";
 import { opcodeOf, pass, xidOf } from "./support/fault-proxy.ts";
-import { text, TIMEOUT_MS, untilState, useZooKeeper } from "./support/bundle.ts";
+import { portOf, text, TIMEOUT_MS, untilState, useZooKeeper } from "./support/bundle.ts";
 
 const zk = useZooKeeper();
 
@@ -97,7 +97,7 @@ describe("a server that says nothing", () => {
     await once(silent, "listening");
     const hung = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     // The order of the servers is shuffled: of ten clients some begin with the silent one.
-    const connect = `${hung},${zk.server.address}`;
+    const connect = `${hung},${zk.server.connect}`;
     const sessions = await Promise.all(
       Array.from({ length: 10 }, () => zk.session({ connect, connectWithinMs: 20_000 })),
     );
@@ -178,7 +178,7 @@ describe("a connection that breaks", () => {
     await session.multi([create("/guarded")]);
     let fired = 0;
     await session.get("/guarded", () => (fired += 1));
-    const stranger = await zk.session({ connect: zk.server.address + chroot });
+    const stranger = await zk.session({ connect: zk.server.connect + chroot });
     expect(await stranger.get("/guarded")).toMatchObject({ ok: false, code: "NO_AUTH" });
 
     // Five connections are accepted and broken before the server's answer.
@@ -224,7 +224,7 @@ describe("a connection that breaks", () => {
     expect(await session.untilConnected()).toBe(true);
     expect(await session.exists("/")).toMatchObject({ ok: true });
     expect(proxy.connections).toBe(connectionsBefore + 1);
-    const other = await zk.session({ connect: zk.server.address + chroot });
+    const other = await zk.session({ connect: zk.server.connect + chroot });
     await other.multi([create(paths[0]!), create(paths[11_999]!)]);
     await session.barrier();
     expect(fired).toBe(2);
@@ -344,10 +344,10 @@ describe("limits", () => {
 describe("life and death of a client", () => {
   test("opening can be given up at once, also before there is a socket (M8)", async () => {
     const stop = new AbortController();
-    const opening = openSession({ connect: zk.server.address, timeoutMs: TIMEOUT_MS, signal: stop.signal });
+    const opening = openSession({ connect: zk.server.connect, timeoutMs: TIMEOUT_MS, signal: stop.signal });
     stop.abort();
     expect(await opening).toMatchObject({ ok: false });
-    const stopped = openSession({ connect: zk.server.address, timeoutMs: TIMEOUT_MS, signal: AbortSignal.abort() });
+    const stopped = openSession({ connect: zk.server.connect, timeoutMs: TIMEOUT_MS, signal: AbortSignal.abort() });
     expect(await stopped).toMatchObject({ ok: false });
   });
 
@@ -395,7 +395,7 @@ describe("life and death of a client", () => {
       connect: "zookeeper.example:2281",
       openSocket: (server) => {
         asked.push(server);
-        return connectTcp({ host: "127.0.0.1", port: zk.server.port });
+        return connectTcp({ host: "127.0.0.1", port: portOf(zk.server.connect) });
       },
     });
     expect(await session.exists("/")).toMatchObject({ ok: true });

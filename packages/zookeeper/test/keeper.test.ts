@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import { freePort } from "@sluice/local-parts";
 import { keepSession, type KeeperOptions, type Session } from "../src/index.ts";
 import { backoffMs } from "../src/backoff.ts";
 import { FlapGuard } from "../src/flap-guard.ts";
 import { TIMEOUT_MS, untilState, useZooKeeper } from "./support/bundle.ts";
-import { freePort } from "./support/zk-server.ts";
 
 const zk = useZooKeeper();
 const QUICK: Partial<KeeperOptions> = { timeoutMs: TIMEOUT_MS, backoff: { firstMs: 20, maxMs: 50 } };
@@ -22,7 +22,7 @@ async function withKeeper(
 
 describe("a keeper", () => {
   test("makes the chroot that its connect string names, and opens a session there", async () => {
-    await withKeeper({ connect: `${zk.server.address}/made/by/keeper` }, async (keeper) => {
+    await withKeeper({ connect: `${zk.server.connect}/made/by/keeper` }, async (keeper) => {
       const session = await keeper.untilSession();
       expect(keeper.current()).toBe(session);
       expect(await session?.exists("/")).toMatchObject({ ok: true, value: { numChildren: 0 } });
@@ -73,11 +73,11 @@ describe("a keeper", () => {
 
   test("goes on by itself after the server was away for longer than a session", async () => {
     const chroot = await zk.freshChroot();
-    await withKeeper({ connect: zk.server.address + chroot }, async (keeper) => {
+    await withKeeper({ connect: zk.server.connect + chroot }, async (keeper) => {
       const before = await keeper.untilSession();
-      await zk.server.kill();
+      await zk.server.kill("SIGKILL");
       await untilState(before!, "lost");
-      await zk.server.start();
+      await zk.server.restart();
       const after = await keeper.untilSession();
       expect(await after!.exists("/")).toMatchObject({ ok: true });
     });

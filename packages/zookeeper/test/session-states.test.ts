@@ -62,7 +62,7 @@ describe("the state of a session", () => {
     const proxy = await zk.proxy();
     const chroot = await zk.freshChroot();
     const session = await zk.session({ connect: proxy.address + chroot });
-    const other = await zk.session({ connect: zk.server.address + chroot });
+    const other = await zk.session({ connect: zk.server.connect + chroot });
     await session.multi([create("/lock", true)]);
     const order: string[] = [];
     const gone = new Promise<void>((resolve) => {
@@ -107,9 +107,9 @@ describe("the state of a session", () => {
 
   test("is lost when its server is stopped, and a new session comes when that goes on", async () => {
     const session = await zk.session();
-    zk.server.freeze();
+    await zk.server.kill("SIGSTOP");
     await untilState(session, "lost");
-    zk.server.thaw();
+    await zk.server.kill("SIGCONT");
     const next = await zk.session();
     expect(await next.exists("/")).toMatchObject({ ok: true });
   });
@@ -140,7 +140,7 @@ describe("the state of a session", () => {
       clock,
       hooks: { onState: (_state, reason) => why.push(reason) },
     });
-    const other = await zk.session({ connect: zk.server.address + chroot });
+    const other = await zk.session({ connect: zk.server.connect + chroot });
     await session.multi([create("/lock", true)]);
     const expired = new Promise<void>((resolve) => void other.exists("/lock", resolve));
     // With its clock stopped the session cannot know by itself how long it has been away.
@@ -201,10 +201,10 @@ describe("a call", () => {
 
   test("after close is answered SESSION_LOST, and the session's nodes are gone by then", async () => {
     const chroot = await zk.freshChroot();
-    const session = await zk.session({ connect: zk.server.address + chroot });
+    const session = await zk.session({ connect: zk.server.connect + chroot });
     await session.multi([create("/mine", true)]);
     await session.close();
-    const other = await zk.session({ connect: zk.server.address + chroot });
+    const other = await zk.session({ connect: zk.server.connect + chroot });
     await other.barrier();
     expect(await other.exists("/mine")).toEqual({ ok: true, value: null });
     expect(await session.exists("/")).toMatchObject({ code: "SESSION_LOST" });
@@ -215,8 +215,8 @@ describe("a call", () => {
 describe("a watch", () => {
   test("fires once at the change that it waits for: data, creation, deletion, children", async () => {
     const chroot = await zk.freshChroot();
-    const session = await zk.session({ connect: zk.server.address + chroot });
-    const other = await zk.session({ connect: zk.server.address + chroot });
+    const session = await zk.session({ connect: zk.server.connect + chroot });
+    const other = await zk.session({ connect: zk.server.connect + chroot });
     await other.multi([create("/a")]);
     const fired: string[] = [];
     await session.get("/a", () => fired.push("data"));
@@ -239,7 +239,7 @@ describe("a watch", () => {
     const proxy = await zk.proxy();
     const chroot = await zk.freshChroot();
     const session = await zk.session({ connect: proxy.address + chroot });
-    const other = await zk.session({ connect: zk.server.address + chroot });
+    const other = await zk.session({ connect: zk.server.connect + chroot });
     await other.multi([create("/a"), create("/a/x"), create("/c")]);
     const fired: string[] = [];
     await session.get("/a", () => fired.push("data"));

@@ -8,7 +8,7 @@ const zk = useZooKeeper();
 describe("a session", () => {
   test("writes and reads back through its chroot", async () => {
     const chroot = await zk.freshChroot();
-    const session = await zk.session({ connect: zk.server.address + chroot });
+    const session = await zk.session({ connect: zk.server.connect + chroot });
     const made = await session.multi([
       { op: "create", path: "/a", data: text("one") },
       { op: "set", path: "/a", data: text("two"), version: 0 },
@@ -16,7 +16,7 @@ describe("a session", () => {
       { op: "check", path: "/a", version: 1 },
     ]);
     expect(made).toMatchObject({ ok: true, stats: [null, { version: 1, dataLength: 3 }, null, null] });
-    const outside = await zk.session({ connect: zk.server.address });
+    const outside = await zk.session({ connect: zk.server.connect });
     const seen = await outside.get(`${chroot}/a`);
     expect(seen.ok && seen.value.data.toString()).toBe("two");
     const child = await session.exists("/a/b");

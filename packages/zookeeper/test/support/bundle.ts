@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll } from "@jest/globals";
+import { ownZooKeeper, type OwnZooKeeper } from "@sluice/testkit";
 import { ensureChroot, openSession, type Session, type SessionOptions, type SessionState } from "../../src/index.ts";
 import { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
-import { startServer, type TestServer } from "./zk-server.ts";
 
 /** Two ticks of 200 ms are the least a server grants; this leaves room for a busy machine. */
 export const TIMEOUT_MS = 1500;
 
-/** One server per file, one chroot per test; everything opened through it is closed after the test. */
+/** One server per file, for these tests stop and kill it; one chroot per test; everything opened through it is closed after the test. */
 export interface Bundle {
-  readonly server: TestServer;
+  readonly server: OwnZooKeeper;
   /** A chroot of its own that exists, to append to an address. */
   freshChroot(): Promise<string>;
   proxy(): Promise<FaultProxy>;
@@ -17,10 +17,10 @@ export interface Bundle {
 }
 
 export function useZooKeeper(): Bundle {
-  let server: TestServer | null = null;
+  let server: OwnZooKeeper | null = null;
   const cleanups: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    server = await startServer();
+    server = await ownZooKeeper({ tickTimeMs: 200 });
   });
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -33,16 +33,16 @@ export function useZooKeeper(): Bundle {
     },
     freshChroot: async () => {
       const chroot = `/test-${randomUUID()}`;
-      await ensureChroot({ connect: bundle.server.address + chroot, timeoutMs: TIMEOUT_MS });
+      await ensureChroot({ connect: bundle.server.connect + chroot, timeoutMs: TIMEOUT_MS });
       return chroot;
     },
     proxy: async () => {
-      const proxy = await startFaultProxy(bundle.server.port);
+      const proxy = await startFaultProxy(portOf(bundle.server.connect));
       cleanups.push(() => proxy.stop());
       return proxy;
     },
     session: async (options = {}) => {
-      const connect = options.connect ?? bundle.server.address + (await bundle.freshChroot());
+      const connect = options.connect ?? bundle.server.connect + (await bundle.freshChroot());
       const opened = await openSession({ timeoutMs: TIMEOUT_MS, ...options, connect });
       if (!opened.ok) throw new Error(opened.why);
       cleanups.push(() => opened.session.close());
@@ -51,6 +51,8 @@ export function useZooKeeper(): Bundle {
   };
   return bundle;
 }
+
+export const portOf = (connect: string): number => Number(connect.split(":")[1]);
 
 /** Resolves at the first change to that state, or at once if it has it. */
 export function untilState(session: Session, wanted: SessionState): Promise<void> {
