@@ -1,5 +1,6 @@
 /** The engine of an inbox: items that somebody left in a directory, each acted upon once. */
 import { EMPTY } from "@sluice/queue-core";
+import type { Stat } from "@sluice/zookeeper";
 import type { Inbox, InboxContext } from "../duty.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
@@ -46,7 +47,7 @@ class InboxWork {
     if (!item.ok) return { kind: "gone", outcome: "gone" };
     const outcome = await this.#handle(item.value.data);
     if (isLost(this.#scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
-    if (outcome.kind === "consumed") return await this.#consume(item.value.stat.version);
+    if (outcome.kind === "consumed") return await this.#consume(item.value.stat);
     await this.#dropLock();
     return this.#later(outcome);
   }
@@ -76,15 +77,24 @@ class InboxWork {
     if (this.#inbox.exclusive) await this.#submit([{ op: "delete", path: this.#lock, version: 0 }]);
   }
 
-  /** The handler of an item without lock may have removed it itself, in the move that it was about. */
-  async #consume(version: number): Promise<ItemResult> {
+  async #consume({ version, czxid }: Stat): Promise<ItemResult> {
     this.#retries.succeeded(this.#name);
+    if (!this.#inbox.exclusive && !(await this.#isStillThere(czxid))) return { kind: "gone", outcome: "consumed" };
     const unlock = this.#inbox.exclusive ? [{ op: "delete", path: this.#lock, version: 0 } as const] : [];
     const answer = await this.#submit([...unlock, { op: "delete", path: this.#path, version }]);
     if (answer.ok || answer.code === "NO_NODE") return { kind: "gone", outcome: "consumed" };
     this.#scope.log.warn({ inbox: this.#inbox.name, item: this.#name, code: answer.code }, "an item was not removed");
     await this.#dropLock();
     return { kind: "later", outcome: "refused", delayMs: HELD_BY_ANOTHER_MS };
+  }
+
+  /**
+   * The handler of an item without lock may have removed it itself, in the move that it was about; and somebody may
+   * have left a new item of that name since, which is not ours to remove.
+   */
+  async #isStillThere(czxid: bigint): Promise<boolean> {
+    const now = await this.#scope.queue.session.exists(this.#path);
+    return now.ok && now.value?.czxid === czxid;
   }
 
   #submit(ops: Parameters<Scope["queue"]["committer"]["submit"]>[0]["ops"]) {

@@ -1,5 +1,5 @@
 /** Tokens and versions of another history (a restored snapshot, a wiped disk) must not be used: see /fleet/id. */
-import { paths, readFleetId } from "@sluice/queue-core";
+import { paths } from "@sluice/queue-core";
 import type { Clock, Session } from "@sluice/zookeeper";
 
 const EVERY_MS = 1_000;
@@ -23,8 +23,9 @@ export class FleetIdGuard {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#checkedAtMs < EVERY_MS) return;
     this.#checkedAtMs = nowMs;
-    const found = await readFleetId({ session: this.#session });
-    if (found.ok && found.fleetId !== this.#known)
-      this.#onChanged(`${paths.fleetId} was ${this.#known} and is ${found.fleetId}: this is another tree`);
+    const node = await this.#session.get(paths.fleetId);
+    if (!node.ok && node.code !== "NO_NODE") return;
+    const found = node.ok ? node.value.data.toString("utf8").trim() : "gone";
+    if (found !== this.#known) this.#onChanged(`${paths.fleetId} was ${this.#known} and is ${found}`);
   }
 }

@@ -40,7 +40,7 @@ async function oneTurn({ name, scope, turn, idleMs, pausable = true }: LoopParts
     showClosed(scope, closed);
     if (closed === "suspended" || (closed !== null && pausable)) {
       scope.probe({ kind: "closed", duty: name, why: closed });
-      if (closed !== "suspended") await lookAnyway(scope);
+      await lookAnyway(scope, closed);
       return WHILE_CLOSED_MS;
     }
     if (scope.stopping.aborted || (await turn())) return 0;
@@ -54,9 +54,10 @@ async function oneTurn({ name, scope, turn, idleMs, pausable = true }: LoopParts
 }
 
 /** Paused is not blind: the worker still knows that its queue can be reached, and that the tree is the same. */
-async function lookAnyway(scope: Scope): Promise<void> {
+async function lookAnyway(scope: Scope, closed: ClosedReason): Promise<void> {
+  if (scope.queue.session.state !== "connected") return;
   await scope.fleetIdGuard.check();
-  scope.pulse.sawQueue();
+  if (closed !== "suspended") scope.pulse.sawQueue();
 }
 
 function showClosed(scope: Scope, closed: ClosedReason | null): void {

@@ -54,7 +54,7 @@ export class Reasons {
     this.#told.set(id, { why, atMs: this.#scope.queue.clock.monotonicMs() });
     const record = explained(withoutDelay(candidate), why);
     if (record.why === candidate.fleetJob.why) return;
-    await this.#scope.queue.committer.submit({
+    const answer = await this.#scope.queue.committer.submit({
       rank: "claim",
       ops: [
         { op: "check", path: paths.jobStatus(id), version: candidate.statusVersion },
@@ -66,7 +66,7 @@ export class Reasons {
         },
       ],
     });
-    this.#scope.log.info({ job_id: id, why }, "job waits");
+    if (answer.ok) this.#scope.log.info({ job_id: id, why }, "job waits");
   }
 
   #forgetGone(waiting: readonly WaitingJob[]): void {

@@ -189,7 +189,7 @@ export class Service {
     const { log } = this.#host;
     const graceMs = this.#options.config.SHUTDOWN_GRACE_MS;
     log.info({ grace_ms: graceMs, jobs: this.#run?.inHand.list().map(({ job }) => job) }, "draining");
-    await this.#run?.announceDraining();
+    void this.#run?.announceDraining();
     const drained = Promise.all([this.#run?.drained(), ...this.#extra.map((server) => this.#stopServer(server))]);
     if (!(await this.#within(graceMs, drained, this.#aborting.signal))) this.#abort("the grace period is over");
     if (!(await this.#within(OBEY_MS, drained, null))) {

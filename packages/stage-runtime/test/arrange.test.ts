@@ -1,0 +1,80 @@
+import { jobId, jobNumber, type QueueEntry } from "@sluice/queue-core";
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { type Arrangement, arrange } from "../src/jobs/arrange.ts";
+import { Waits } from "../src/jobs/waits.ts";
+
+const entry = (priority: number, number: number): QueueEntry => ({ priority, id: jobId(number) });
+const numbers = (entries: readonly QueueEntry[]): number[] => entries.map(({ id }) => jobNumber(id));
+const among = (list: readonly number[]) => (each: QueueEntry) => list.includes(jobNumber(each.id));
+const nobody = (): boolean => false;
+
+function view(patch: Partial<Arrangement>): Arrangement {
+  return { isOwn: nobody, isLeftOver: nobody, isOverdue: nobody, random: () => 0, ...patch };
+}
+
+describe("the order in which a worker looks at a queue", () => {
+  test("is its own part by priority, then what others have", () => {
+    const queue = [entry(0, 1), entry(5, 2), entry(5, 3), entry(9, 4)];
+    expect(numbers(arrange(queue, view({ isOwn: among([2, 4]) })))).toEqual([2, 4, 1, 3]);
+  });
+
+  test("puts what others left over before its own only where the priority is smaller", () => {
+    const queue = [entry(0, 1), entry(5, 2), entry(5, 3), entry(9, 4)];
+    const arranged = arrange(queue, view({ isOwn: among([3, 4]), isLeftOver: among([1, 2]) }));
+    expect(numbers(arranged)).toEqual([1, 3, 2, 4]);
+  });
+
+  test("puts what is overdue first, whatever its priority and whosever it is", () => {
+    const queue = [entry(0, 1), entry(50, 2), entry(99, 3)];
+    expect(numbers(arrange(queue, view({ isOwn: among([1, 2]), isOverdue: among([3]) })))).toEqual([3, 1, 2]);
+  });
+
+  test("leaves nothing out and doubles nothing", () => {
+    const which = fc.array(fc.nat({ max: 60 }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat({ max: 99 }), { maxLength: 60 }),
+        which,
+        which,
+        which,
+        (priorities, own, left, due) => {
+          const queue = priorities.sort((a, b) => a - b).map((priority, i) => entry(priority, i));
+          const arranged = arrange(
+            queue,
+            view({ isOwn: among(own), isLeftOver: among(left), isOverdue: among(due), random: Math.random }),
+          );
+          expect(numbers(arranged).sort((a, b) => a - b)).toEqual(numbers(queue));
+          const ours = arranged.filter((each) => among(own)(each) && !among(due)(each));
+          expect(ours).toEqual(queue.filter((each) => among(own)(each) && !among(due)(each)));
+        },
+      ),
+    );
+  });
+});
+
+describe("a wait", () => {
+  test("keeps a job from being looked at until it is over", () => {
+    const waits = new Waits();
+    waits.note(jobId(1), 1_500, 1_000);
+    expect([waits.waits(jobId(1), 1_499), waits.nextAtMs(), waits.waits(jobId(1), 1_500)]).toEqual([
+      true,
+      1_500,
+      false,
+    ]);
+    expect(waits.nextAtMs()).toBeNull();
+  });
+
+  test("is trusted for half a minute at most, for an operator may shorten it", () => {
+    const waits = new Waits();
+    waits.note(jobId(1), 1_000_000, 0);
+    expect(waits.nextAtMs()).toBe(30_000);
+  });
+
+  test("is forgotten with its job", () => {
+    const waits = new Waits();
+    waits.note(jobId(1), 500, 0);
+    waits.keepOnly(new Set([jobId(2)]));
+    expect(waits.nextAtMs()).toBeNull();
+  });
+});
