@@ -14,7 +14,7 @@ export const dueInbox: Inbox = {
     const id = parseBatchId(item.name);
     if (id === null) return consumed;
     const gate = await openReport(ctx.queue, id);
-    ctx.log.info({ batch: id, gate: gate.kind, ...("why" in gate ? { why: gate.why } : {}) }, "looked at a due batch");
+    if (gate.kind === "opened") ctx.log.info({ batch: id }, "every job has ended: the batch is to be reported");
     return outcomeOf(gate);
   },
 };

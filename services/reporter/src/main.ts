@@ -1,1 +1,30 @@
-export {};
+import { openProfiles } from "@sluice/profile-store";
+import { runService } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { loadConfig } from "./config.ts";
+import { reporterDuties } from "./duties.ts";
+import { countMails } from "./metrics.ts";
+import { openMailer } from "./open-mailer.ts";
+
+const config = loadConfig(process.env);
+const profiles = await openProfiles(config.PROFILES_DIR);
+const mailer = openMailer(config.MAIL_URL, {
+  from: config.MAIL_FROM,
+  replyTo: config.MAIL_REPLY_TO ?? null,
+  bcc: config.MAIL_BCC,
+});
+
+await runService({
+  service: "reporter",
+  config,
+  duties: async ({ registry, queue }) =>
+    reporterDuties(config, {
+      postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail: countMails(registry) },
+      folders: await openWorkingFolder(config.WORKING_DIR),
+      queue: () => queue()?.context ?? null,
+    }),
+  close: async () => {
+    mailer.close();
+    await profiles.close();
+  },
+});

@@ -37,4 +37,4 @@ async function names(folder: string): Promise<readonly string[]> {
 }
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);
+  typeof error === "object" && error !== null && "code" in error ? String(error.code) : String(error);

@@ -5,9 +5,9 @@ import { type BatchLists, changesSince, type News } from "./report.ts";
 
 /** What a report is made from; null = no answer. While a batch is Reporting none of it can change: resume and delete are refused. */
 export interface ReportTree {
-  readonly lists: (batch: Batch, ctx: BatchContext) => Promise<BatchLists | null>;
+  readonly lists: (batch: Batch) => Promise<BatchLists | null>;
   /** The last report with its whole lists, wherever they are kept. */
-  readonly previous: (batch: Batch, report: StatusReport, ctx: BatchContext) => Promise<StatusReport | null>;
+  readonly previous: (batch: Batch, report: StatusReport) => Promise<StatusReport | null>;
 }
 
 export interface ReportParts extends PostmanParts {
@@ -28,9 +28,9 @@ export function reportStage(takes: "Reporting" | "UpdateReporting", parts: Repor
 }
 
 async function report(batch: Batch, ctx: BatchContext, parts: ReportParts): Promise<BatchOutcome> {
-  const lists = await parts.tree.lists(batch, ctx);
+  const lists = await parts.tree.lists(batch);
   if (lists === null) return snooze(LOOK_AGAIN_MS, "the jobs could not be read");
-  const news = await newsOf(batch, lists, ctx, parts.tree);
+  const news = await newsOf(batch, lists, parts.tree);
   if (news === "unknown") return snooze(LOOK_AGAIN_MS, "the last report could not be read");
   if (news !== null) {
     const number = (batch.expansion?.reports ?? 0) + 1;
@@ -41,14 +41,9 @@ async function report(batch: Batch, ctx: BatchContext, parts: ReportParts): Prom
 }
 
 /** null: nothing to tell. */
-async function newsOf(
-  batch: Batch,
-  lists: BatchLists,
-  ctx: BatchContext,
-  tree: ReportTree,
-): Promise<News | null | "unknown"> {
+async function newsOf(batch: Batch, lists: BatchLists, tree: ReportTree): Promise<News | null | "unknown"> {
   if (batch.report === null) return { kind: "first", lists };
-  const previous = await tree.previous(batch, batch.report, ctx);
+  const previous = await tree.previous(batch, batch.report);
   if (previous === null) return "unknown";
   const changes = changesSince(
     { failed: new Set(previous.failed_jobs), successful: new Set(previous.successful_jobs) },

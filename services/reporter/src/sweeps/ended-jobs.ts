@@ -8,10 +8,9 @@ import {
   sweepEntry,
 } from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
+import type { WorkingFolder } from "@sluice/working-folder";
 
-export interface JobFolders {
-  readonly removeJob: (bid: string, jid: string) => Promise<void>;
-}
+export type JobFolders = Pick<WorkingFolder, "removeJob">;
 
 const JOBS_PER_READ = 50;
 
@@ -45,7 +44,11 @@ async function clear(
     entries.map(async (entry) => {
       const batch = batches.get(entry.id);
       if (batch === undefined) return;
-      await folders.removeJob(batch, entry.id);
+      const removed = await folders.removeJob(batch, entry.id);
+      if (!removed.ok) {
+        ctx.log.error({ job: entry.id, why: removed.error.message }, "the job's folder cannot be removed yet");
+        return;
+      }
       await ctx.failpoint("afterFolder");
       await sweepEntry(ctx.queue, state, entry);
     }),

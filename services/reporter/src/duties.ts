@@ -1,0 +1,58 @@
+import { type Batch, type QueueContext, readReport, type StatusReport } from "@sluice/queue-core";
+import type { Duty } from "@sluice/stage-runtime";
+import { readBatchLists } from "./batch-lists.ts";
+import type { ReporterConfig } from "./config.ts";
+import { dueInbox } from "./due-inbox.ts";
+import type { PostmanParts } from "./postman.ts";
+import { recycleArea } from "./recycle.ts";
+import { type ReportTree, reportStage } from "./report-stage.ts";
+import { cleanUpSweep } from "./sweeps/clean-up.ts";
+import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
+import { dueBackstop } from "./sweeps/due-backstop.ts";
+import { endedJobsSweep, type JobFolders } from "./sweeps/ended-jobs.ts";
+import { unexpandedSweep } from "./sweeps/unexpanded.ts";
+
+export interface DutyParts {
+  readonly postman: PostmanParts;
+  readonly folders: JobFolders;
+  /** The queue in the present session; null while there is none. */
+  readonly queue: () => QueueContext | null;
+}
+
+type Settings = Pick<ReporterConfig, "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_INTERVAL_MS" | "CLEAN_UP_INTERVAL_MS">;
+
+/** Looking for what was forgotten may take its time: what is not forgotten is told at once. */
+const BACKSTOP_FACTOR = 6;
+const DAY_MS = 86_400_000;
+
+export function reporterDuties(config: Settings, { postman, folders, queue }: DutyParts): readonly Duty[] {
+  const everyMs = config.SWEEP_INTERVAL_MS;
+  const parts = { ...postman, tree: reportTree(queue) };
+  return [
+    dueInbox,
+    reportStage("Reporting", parts),
+    reportStage("UpdateReporting", parts),
+    endedJobsSweep("Completed", folders, everyMs),
+    endedJobsSweep("Deleted", folders, everyMs),
+    deletedBatchesSweep(everyMs),
+    unexpandedSweep(postman, everyMs),
+    dueBackstop(everyMs * BACKSTOP_FACTOR),
+    cleanUpSweep(recycleArea(config.WORKING_DIR), {
+      everyMs: config.CLEAN_UP_INTERVAL_MS,
+      retentionMs: config.RETENTION_DAYS * DAY_MS,
+    }),
+  ];
+}
+
+function reportTree(queue: () => QueueContext | null): ReportTree {
+  return {
+    lists: async ({ id }: Batch) => {
+      const now = queue();
+      return now === null ? null : await readBatchLists(now.session, id);
+    },
+    previous: async ({ id }: Batch, report: StatusReport) => {
+      const now = queue();
+      return now === null ? null : await readReport(now, id, report);
+    },
+  };
+}

@@ -1,0 +1,293 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import {
+  actOnBatch,
+  actOnJob,
+  type BatchId,
+  batchUuidFromRandom,
+  createBatch,
+  failureMessage,
+  type JobId,
+  makeIdBlocks,
+  markDueIfLast,
+  openReport,
+  paths,
+  readBatch,
+  records,
+  resumeJob,
+} from "@sluice/queue-core";
+import { baseConfig, type Duty, type Probe, readConfig, Service, silentLog } from "@sluice/stage-runtime";
+import {
+  aBatchOfJobs,
+  aJobSpec,
+  advance,
+  aSubmission,
+  checkInvariants,
+  claimJob,
+  describeViolation,
+  type TestWorker,
+  testWorker,
+  type TestZooKeeper,
+  testZooKeeper,
+  waitFor,
+} from "@sluice/testkit";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { systemClock } from "@sluice/zookeeper";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { reporterDuties } from "../src/duties.ts";
+import { openMailer } from "../src/open-mailer.ts";
+import { profilesOf, profileWith } from "./support.ts";
+
+const OPERATOR = { name: "olga", reason: "because" };
+const LETTERHEAD = { from: "sluice@sluice.example", replyTo: null, bcc: [] };
+
+describe("the reporter on a real tree", () => {
+  let zk: TestZooKeeper;
+  let folder: string;
+  let intake: TestWorker;
+  let operator: TestWorker;
+  let running: { service: Service; ended: Promise<number> }[];
+
+  beforeEach(async () => {
+    zk = await testZooKeeper();
+    folder = await mkdtemp(join(tmpdir(), "sluice-reporter-"));
+    intake = await testWorker(zk.connect, "batch-intake");
+    operator = await testWorker(zk.connect, "operator", { register: false });
+    running = [];
+  });
+  afterEach(async () => {
+    await stopReporters();
+    await Promise.all([intake.close(), operator.close()]);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const queueDir = (): string => join(folder, "queue");
+  const outbox = (): string => join(folder, "outbox");
+  const mails = async (): Promise<readonly string[]> =>
+    (await readdir(outbox()).catch(() => [])).filter((name) => name.endsWith(".eml")).sort();
+
+  async function stopReporters(): Promise<void> {
+    for (const { service, ended } of running.splice(0)) {
+      service.ring();
+      await ended;
+    }
+  }
+
+  /** The reporter as its process runs it, but for the process. */
+  async function startReporter(
+    overrides: { retentionDays?: number; only?: (duty: Duty) => boolean } = {},
+  ): Promise<void> {
+    const read = readConfig(baseConfig, {
+      ZOOKEEPER_CONNECT: zk.connect,
+      METRICS_PORT: "0",
+      POLL_INTERVAL_MS: "50",
+      IDLE_POLL_INTERVAL_MS: "200",
+      WORKER_ID: `reporter-${randomBytes(4).toString("hex")}`,
+    });
+    if (!read.ok) throw new Error(read.problems.join());
+    const settings = {
+      WORKING_DIR: queueDir(),
+      RETENTION_DAYS: overrides.retentionDays ?? 7,
+      SWEEP_INTERVAL_MS: 100,
+      CLEAN_UP_INTERVAL_MS: 100,
+    };
+    const folders = await openWorkingFolder(queueDir());
+    const mailer = openMailer(`outbox:${outbox()}`, LETTERHEAD);
+    const profiles = profilesOf(profileWith(["Notification.1: anna@example.org"]));
+    const probe: Probe = () => undefined;
+    const service = new Service(
+      {
+        service: "reporter",
+        config: read.config,
+        duties: ({ queue }) =>
+          reporterDuties(settings, {
+            postman: { profiles, mailer, subjectTag: "" },
+            folders,
+            queue: () => queue()?.context ?? null,
+          }).filter(overrides.only ?? (() => true)),
+      },
+      { clock: systemClock, random: Math.random, log: silentLog(), probe },
+    );
+    running.push({ service, ended: service.run() });
+  }
+
+  async function end(id: JobId, how: "done" | "fail"): Promise<void> {
+    await advance(zk.connect, id, "Notify");
+    const notifier = await testWorker(zk.connect, "notifier");
+    const loaded = await claimJob(notifier, "Notify", id);
+    const ending =
+      how === "done"
+        ? ({ kind: "done", changes: {} } as const)
+        : ({ kind: "fail", code: "CALLBACK_FAILED", message: "HTTP 404" } as const);
+    await notifier.jobs.commit(loaded, ending);
+    await markDueIfLast(notifier.ctx, loaded.job.batchId);
+    await notifier.close();
+  }
+
+  const specs = (count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const spec = aJobSpec({ identifiers: { primary_id: null, local_id: [`etd-${i}`] } });
+      return { ...spec, configuration: { ...spec.configuration, payload_name: `thesis-${i}.pdf` } };
+    });
+  const statusOf = async (id: BatchId): Promise<string> => {
+    const view = await readBatch(operator.session, id);
+    return view.kind === "found" ? view.value.status.status : view.kind;
+  };
+  const untilStatus = (id: BatchId, status: string) =>
+    waitFor(async () => (await statusOf(id)) === status, { what: `${id} ${status}` });
+  const untilEmpty = (path: string) =>
+    waitFor(
+      async () => {
+        const listed = await operator.session.children(path);
+        return listed.ok && listed.value.names.length === 0;
+      },
+      { what: `${path} empty` },
+    );
+  async function fileOf(batch: BatchId, job: JobId): Promise<void> {
+    await mkdir(join(queueDir(), batch, job, ".claim-3", "producer"), { recursive: true });
+    await writeFile(join(queueDir(), batch, job, ".claim-3", "producer", "thesis.pdf"), "content");
+  }
+  const violations = (): readonly string[] =>
+    checkInvariants({
+      logDir: zk.logDir,
+      root: zk.root,
+      roles: new Map([[operator.session.id, "operator"]]),
+    }).violations.map(describeViolation);
+
+  test("reports a batch once, files its report, and clears its jobs away", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+    await Promise.all(jobs.map((job) => fileOf(batch, job)));
+    await startReporter();
+    for (const job of jobs) await end(job, "done");
+
+    await untilStatus(batch, "Completed");
+    await untilEmpty(paths.queue("Completed"));
+    expect(await mails()).toEqual([`${batch}.1.eml`]);
+    const mail = await readFile(join(outbox(), `${batch}.1.eml`), "utf8");
+    expect(mail).toContain("Subject: Ingest: OK -- Submission Processed:");
+    expect(mail).toContain("All 2 objects of this submission were ingested.");
+    expect(mail).toContain("etd-0");
+    const view = await readBatch(operator.session, batch);
+    expect(view).toMatchObject({
+      value: { report: { failed_jobs: [], successful_jobs: jobs }, expansion: { reports: 1 } },
+    });
+    expect(await readdir(join(queueDir(), batch))).toEqual([]);
+    expect(violations()).toEqual([]);
+  });
+
+  test("reports again when an operator asks: only what was mended, and nothing if nothing was", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(3));
+    await startReporter();
+    await end(jobs[0]!, "done");
+    await end(jobs[1]!, "fail");
+    await end(jobs[2]!, "fail");
+    await untilStatus(batch, "Failed");
+
+    expect(await actOnBatch(operator.ctx, OPERATOR, "update-reporting", batch)).toEqual({ kind: "applied" });
+    await waitFor(async () => {
+      const view = await readBatch(operator.session, batch);
+      return view.kind === "found" && view.value.expansion?.reports === 2;
+    });
+    expect(await mails()).toEqual([`${batch}.1.eml`]);
+
+    expect(await resumeJob(operator.ctx, OPERATOR, jobs[1]!)).toMatchObject({ kind: "applied" });
+    const notifier = await testWorker(zk.connect, "notifier");
+    await notifier.jobs.commit(await claimJob(notifier, "Notify", jobs[1]!), { kind: "done", changes: {} });
+    await notifier.close();
+    expect(await actOnBatch(operator.ctx, OPERATOR, "update-reporting", batch)).toEqual({ kind: "applied" });
+    await waitFor(async () => (await mails()).length === 2);
+    const update = await readFile(join(outbox(), `${batch}.3.eml`), "utf8");
+    expect(update).toContain("Since the last report 1 object was ingested; 1 object still failed.");
+    await untilStatus(batch, "Failed");
+    expect(violations()).toEqual([]);
+  });
+
+  test("tells the depositor of a batch that never became jobs, once", async () => {
+    const uuid = batchUuidFromRandom(randomBytes(16));
+    const made = await createBatch(intake.ctx, makeIdBlocks(intake.ctx), { uuid, submission: aSubmission() });
+    if (made.kind !== "created") throw new Error(made.kind);
+    const claim = await intake.batches.claim("Pending", made.id);
+    if (claim.kind !== "acquired") throw new Error(claim.kind);
+    await intake.batches.settle(claim.loaded, {
+      kind: "fail",
+      code: "MANIFEST_CORRUPT",
+      message: "row 3: no file name",
+    });
+    await startReporter();
+
+    await waitFor(async () => {
+      const view = await readBatch(operator.session, made.id);
+      return view.kind === "found" && view.value.report !== null;
+    });
+    const mail = await readFile(join(outbox(), `${made.id}.0.eml`), "utf8");
+    expect(mail).toContain(failureMessage("MANIFEST_CORRUPT", "row 3: no file name"));
+    expect(await statusOf(made.id)).toBe("Failed");
+    expect(await mails()).toEqual([`${made.id}.0.eml`]);
+    expect(violations()).toEqual([]);
+  });
+
+  test("finds a batch whose last worker died before it could say so", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(1));
+    await end(jobs[0]!, "done");
+    await operator.session.multi([{ op: "delete", path: paths.dueBatch(batch), version: 0 }]);
+    await startReporter();
+    await untilStatus(batch, "Completed");
+    expect(await mails()).toEqual([`${batch}.1.eml`]);
+  });
+
+  test("does not report a batch that was marked as due too early", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+    await end(jobs[0]!, "done");
+    await operator.session.multi([{ op: "create", path: paths.dueBatch(batch), data: Buffer.alloc(0) }]);
+    await startReporter();
+    await untilEmpty(paths.queue("Completed"));
+    expect(await openReport(operator.ctx, batch)).toMatchObject({ kind: "shut" });
+    expect(await mails()).toEqual([]);
+    await end(jobs[1]!, "done");
+    await untilStatus(batch, "Completed");
+  });
+
+  test("takes the jobs and folders of a deleted batch away, and in the end the batch itself, but not its key", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+    await Promise.all(jobs.map((job) => fileOf(batch, job)));
+    await startReporter({ retentionDays: 0, only: (duty) => duty.kind !== "sweep" });
+    for (const job of jobs) await end(job, "fail");
+    await untilStatus(batch, "Failed");
+    expect(await actOnJob(operator.ctx, OPERATOR, "delete", jobs[0]!)).toEqual({ kind: "applied" });
+    const uuid = (await readBatch(operator.session, batch)) as { value: { submission: { batchID: string } } };
+    expect(await actOnBatch(operator.ctx, OPERATOR, "delete", batch)).toEqual({ kind: "applied" });
+
+    await stopReporters();
+    await startReporter({ retentionDays: 0 });
+    await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
+    await waitFor(async () => (await readdir(queueDir())).every((name) => name === "recycled"));
+    await waitFor(async () => (await readdir(join(queueDir(), "recycled"))).length === 0);
+    for (const directory of [
+      paths.queue("Deleted"),
+      paths.fleetJobs,
+      paths.fleetBatchQueue("Deleted"),
+      paths.expansions,
+      paths.batchUuids,
+    ])
+      await untilEmpty(directory);
+    const days = await operator.session.children(paths.keys);
+    const day = days.ok ? days.value.names[0]! : "";
+    const key = await operator.session.get(`${paths.keys}/${day}/${uuid.value.submission.batchID}`);
+    expect(key.ok && records.key.decode(key.value.data)).toMatchObject({ value: { batch } });
+    expect(violations()).toEqual([]);
+  });
+
+  test("two of them report a batch once", async () => {
+    await startReporter();
+    await startReporter();
+    const batches = await Promise.all(Array.from({ length: 5 }, () => aBatchOfJobs(intake, specs(1))));
+    await Promise.all(batches.map(({ jobs }) => end(jobs[0]!, "done")));
+    for (const { batch } of batches) await untilStatus(batch, "Completed");
+    expect(await mails()).toEqual(batches.map(({ batch }) => `${batch}.1.eml`).sort());
+    for (const { batch } of batches)
+      expect(await readBatch(operator.session, batch)).toMatchObject({ value: { expansion: { reports: 1 } } });
+    expect(violations()).toEqual([]);
+  });
+});
