@@ -1,1 +1,32 @@
-export {};
+import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { runService } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { loadConfig } from "./config.ts";
+import { estimatingStage } from "./estimate.ts";
+import { filesOfJob } from "./files-of-job.ts";
+import { headSize } from "./head-size.ts";
+import { HostLimits } from "./host-limits.ts";
+import { sizeOfFile } from "./size-of-file.ts";
+
+const config = loadConfig(process.env);
+const folder = await openWorkingFolder(config.WORKING_DIR);
+const limits = new HostLimits({ perHost: config.HEAD_PER_HOST, perProcess: config.HEAD_PER_PROCESS });
+const egress = createEgress({
+  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  connectionsPerHost: config.HEAD_PER_HOST,
+});
+
+await runService({
+  service: "estimator",
+  config,
+  duties: [
+    estimatingStage({
+      files: (job) => filesOfJob(job, folder),
+      sizeOf: sizeOfFile(folder, headSize(egress, limits, config.HEAD_TIMEOUT_MS)),
+      budget: () => AbortSignal.timeout(config.ESTIMATE_BUDGET_MS),
+      filesAtOnce: config.HEAD_PER_PROCESS,
+      largeJobBytes: config.LARGE_JOB_BYTES,
+    }),
+  ],
+  close: () => egress.close(),
+});
