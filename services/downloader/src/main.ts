@@ -1,1 +1,36 @@
-export {};
+import { createEgress, downloadTo, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { runService } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { loadConfig } from "./config.ts";
+import { downloadingStage } from "./download.ts";
+import { countFiles } from "./metrics.ts";
+
+const config = loadConfig(process.env);
+const folder = await openWorkingFolder(config.WORKING_DIR);
+const egress = createEgress({
+  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  connectionsPerHost: config.CONNECTIONS_PER_HOST,
+  idleTimeoutMs: config.DOWNLOAD_IDLE_TIMEOUT_MS,
+  totalTimeoutMs: config.DOWNLOAD_TIMEOUT_MS,
+});
+
+await runService({
+  service: "downloader",
+  config,
+  duties: ({ registry }) => [
+    downloadingStage({
+      folder,
+      download: (url, target, name, options) =>
+        downloadTo(egress, url, target, name, { ...options, retry: { attempts: config.DOWNLOAD_TRIES } }),
+      limits: {
+        fileMaxBytes: config.FILE_MAX_BYTES,
+        overrunFactor: config.OVERRUN_FACTOR,
+        overrunFloorBytes: config.OVERRUN_FLOOR_BYTES,
+      },
+      filesAtOnce: config.FILES_AT_ONCE,
+      diskFullWaitMs: config.DISK_FULL_WAIT_MS,
+      onFile: countFiles(registry),
+    }),
+  ],
+  close: () => egress.close(),
+});

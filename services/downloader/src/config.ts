@@ -1,0 +1,27 @@
+import { baseConfig, type Environment, flag, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { z } from "zod";
+
+export const downloaderConfig = baseConfig.extend({
+  METRICS_PORT: port().default(9_403),
+  WORKING_DIR: z.string().default("./data/queue"),
+  /** Content on this very machine may be fetched: for a laptop, never where strangers submit. */
+  ALLOW_LOOPBACK: flag().default(false),
+  /** Files of one job fetched at once; times STAGE_CONCURRENCY for the process. */
+  FILES_AT_ONCE: wholeNumber({ min: 1, max: 1_000 }).default(4),
+  CONNECTIONS_PER_HOST: wholeNumber({ min: 1, max: 1_000 }).default(8),
+  /** Tries for one file before the whole job is tried again later. */
+  DOWNLOAD_TRIES: wholeNumber({ min: 1, max: 20 }).default(4),
+  /** The longest silence of a host, before its answer and within. */
+  DOWNLOAD_IDLE_TIMEOUT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(30_000),
+  /** How long one try for one file may take. */
+  DOWNLOAD_TIMEOUT_MS: wholeNumber({ min: 1, max: 604_800_000 }).default(14_400_000),
+  FILE_MAX_BYTES: wholeNumber({ min: 1 }).default(4_000_000_000_000),
+  /** A file of undeclared size is cut off at so many times its job's estimate, but not below the floor. */
+  OVERRUN_FACTOR: wholeNumber({ min: 1, max: 1_000 }).default(10),
+  OVERRUN_FLOOR_BYTES: wholeNumber({ min: 1 }).default(100_000_000),
+  /** When a job is tried again that found the working volume full. */
+  DISK_FULL_WAIT_MS: wholeNumber({ min: 1, max: 86_400_000 }).default(60_000),
+});
+export type DownloaderConfig = Readonly<z.infer<typeof downloaderConfig>>;
+
+export const loadConfig = (env: Environment): DownloaderConfig => parseConfig("downloader", downloaderConfig, env);

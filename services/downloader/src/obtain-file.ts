@@ -1,0 +1,82 @@
+import {
+  type ContainedFolder,
+  digestMatches,
+  type Downloaded,
+  type DownloadOptions,
+  type ExpectedDigest,
+  meterStream,
+  type Outcome,
+} from "@sluice/safe-io";
+import { type ClaimFolder, type PayloadFile, takeOver } from "@sluice/working-folder";
+import { copyUpload } from "./copy-upload.ts";
+import { type FileVerdict, verdictOnFault } from "./file-verdict.ts";
+
+/** Fetches a URL into a file of a folder, verified: safe-io's downloadTo, bound to the way out. */
+export type Download = (
+  url: string,
+  folder: ContainedFolder,
+  name: string,
+  options: DownloadOptions,
+) => Promise<Outcome<Downloaded>>;
+
+/** Where the files of this job come from and go to. */
+export interface Places {
+  readonly claim: ClaimFolder;
+  readonly earlier: readonly ClaimFolder[];
+  readonly uploads: ContainedFolder;
+}
+
+export interface ObtainOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (bytes: number) => void;
+}
+
+/** Brings one file into the claim's folder, whole and with the right digest, from wherever it is nearest. */
+export async function obtainFile(
+  file: PayloadFile,
+  places: Places,
+  download: Download,
+  options: ObtainOptions,
+): Promise<FileVerdict> {
+  await takeOverVerified(file, places);
+  const got = await fetchOrCopy(file, places, download, { ...options, ...expectationsOf(file) });
+  return got.ok ? { kind: "got", bytes: got.value } : verdictOnFault(file.name, got.error, file.size !== undefined);
+}
+
+/** Only a digest proves that an earlier claim's file is the one we want; without one it is fetched anew. */
+async function takeOverVerified({ name, digest }: PayloadFile, { claim, earlier }: Places): Promise<void> {
+  if (digest === undefined || earlier.length === 0) return;
+  await takeOver(claim, earlier, name, (folder) => hasDigest(folder, name, digest));
+}
+
+async function hasDigest(folder: ContainedFolder, name: string, digest: ExpectedDigest): Promise<boolean> {
+  const stream = await folder.readStream(name);
+  if (!stream.ok) return false;
+  try {
+    return digestMatches((await meterStream(stream.value, [digest.algorithm])).digests, digest);
+  } catch {
+    return false; // what cannot be read is fetched again
+  }
+}
+
+type Expectations = Pick<DownloadOptions, "expectedDigest" | "expectedBytes">;
+
+const expectationsOf = ({ digest, size }: PayloadFile): Expectations => ({
+  ...(digest === undefined ? {} : { expectedDigest: digest }),
+  ...(size === undefined ? {} : { expectedBytes: size }),
+});
+
+/** A download begins by looking whether a verified file is there already: what was taken over is not fetched again. */
+async function fetchOrCopy(
+  file: PayloadFile,
+  { claim, uploads }: Places,
+  download: Download,
+  options: ObtainOptions & Expectations,
+): Promise<Outcome<number>> {
+  if (file.source.kind === "upload") {
+    return copyUpload(uploads, file.source.name, claim.producer, file.name, options);
+  }
+  const fetched = await download(file.source.url, claim.producer, file.name, options);
+  return fetched.ok ? { ok: true, value: fetched.value.bytes } : fetched;
+}

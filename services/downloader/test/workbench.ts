@@ -1,0 +1,97 @@
+import { mkdtempSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { batchId, type Job, type JobConfiguration, jobId } from "@sluice/queue-core";
+import { createEgress, downloadTo, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import type { JobContext, Outcome, Progress } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { type DownloaderParts, downloadingStage } from "../src/download.ts";
+import type { FileVerdict } from "../src/file-verdict.ts";
+import { type ContentServer, startContentServer } from "./content-server.ts";
+
+export const BID = batchId(1);
+export const JID = jobId(7);
+
+export interface JobOptions {
+  readonly token?: number;
+  readonly files?: number | null;
+  readonly spaceNeeded?: number;
+}
+
+export interface Workbench {
+  readonly server: ContentServer;
+  readonly root: string;
+  readonly files: FileVerdict[];
+  readonly shown: Progress[];
+  run(configuration: Partial<JobConfiguration>, options?: JobOptions, signal?: AbortSignal): Promise<Outcome>;
+  /** Writes below the job's folder. */
+  put(path: string, text: string): Promise<void>;
+  /** Reads below the job's folder. */
+  read(path: string): Promise<string>;
+  /** Every file below the job's folder, sorted. */
+  list(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** The stage on a real folder and a real server; retries do not wait. */
+export async function openWorkbench(parts: Partial<DownloaderParts> = {}): Promise<Workbench> {
+  const server = await startContentServer();
+  const root = mkdtempSync(join(tmpdir(), "downloader-"));
+  const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } });
+  const folder = await openWorkingFolder(root);
+  const files: FileVerdict[] = [];
+  const shown: Progress[] = [];
+  const stage = downloadingStage({
+    folder,
+    download: (url, target, name, options) =>
+      downloadTo(egress, url, target, name, { ...options, wait: () => Promise.resolve() }),
+    limits: { fileMaxBytes: 1_000_000, overrunFactor: 10, overrunFloorBytes: 1_000 },
+    filesAtOnce: 3,
+    diskFullWaitMs: 60_000,
+    onFile: (verdict) => files.push(verdict),
+    ...parts,
+  });
+  const jobFolder = folder.jobFolder(BID, JID);
+  return {
+    server,
+    root,
+    files,
+    shown,
+    run: (configuration, options = {}, signal = new AbortController().signal) =>
+      stage.handle(aJob(configuration, options), contextOf(signal, shown)),
+    async put(path, text) {
+      await mkdir(dirname(join(jobFolder, path)), { recursive: true });
+      await writeFile(join(jobFolder, path), text);
+    },
+    read: (path) => readFile(join(jobFolder, path), "utf8"),
+    list: () => filesBelow(jobFolder),
+    async close() {
+      await egress.close();
+      await server.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function aJob(configuration: Partial<JobConfiguration>, options: JobOptions): Job {
+  const { token = 5, files = null, spaceNeeded = 0 } = options;
+  const full = { payload_type: "file", payload_url: "", ...configuration };
+  return { id: JID, batchId: BID, configuration: full, token, files, spaceNeeded } as unknown as Job;
+}
+
+const contextOf = (signal: AbortSignal, shown: Progress[]): JobContext =>
+  ({
+    signal,
+    failpoint: () => Promise.resolve(),
+    progress: (progress: Progress) => shown.push(progress),
+    log: { info: () => undefined, warn: () => undefined },
+  }) as unknown as JobContext;
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
