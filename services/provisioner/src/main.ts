@@ -1,1 +1,23 @@
-export {};
+import { runService } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { loadConfig } from "./config.ts";
+import { sharedVolumeOnly } from "./dedicated-volumes.ts";
+import { storageGauges } from "./gauges.ts";
+import { provisioningStage } from "./provision.ts";
+import { surveyVolume } from "./volume.ts";
+
+const config = loadConfig(process.env);
+const folder = await openWorkingFolder(config.WORKING_DIR);
+
+await runService({
+  service: "provisioner",
+  config,
+  duties: ({ registry }) => [
+    provisioningStage({
+      survey: () => surveyVolume(folder.root),
+      limits: { known: config.SPACE_LIMIT, unknown: config.SPACE_LIMIT_UNKNOWN },
+      dedicated: sharedVolumeOnly,
+      onRound: storageGauges(registry),
+    }),
+  ],
+});

@@ -60,8 +60,7 @@ describe("an admitted job", () => {
 describe("a round of decisions", () => {
   test("uses the limits it was given and shows what it was based on", async () => {
     const registry = new Registry();
-    const gauges = storageGauges(registry);
-    const { admit } = stage({ limits: { known: 0.5, unknown: 0.1 }, onRound: gauges.observe });
+    const { admit } = stage({ limits: { known: 0.5, unknown: 0.1 }, onRound: storageGauges(registry) });
     const survey = await admit!.survey();
     const candidate = { id: jobId(1), priority: 1, spaceNeeded: 30, resource: undefined };
     expect(admit!.decide([candidate], 25, survey).get(jobId(1))?.admit).toBe(false);
