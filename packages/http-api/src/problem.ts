@@ -1,0 +1,71 @@
+/** Every problem that our services answer with: its status and its title. `code` and `type` follow from the name. */
+export const PROBLEMS = {
+  MALFORMED_REQUEST: { status: 400, title: "The request cannot be read" },
+  INVALID_REQUEST: { status: 400, title: "The request has wrong or missing fields" },
+  UNAUTHENTICATED: { status: 401, title: "Authentication is needed" },
+  FORBIDDEN: { status: 403, title: "Not allowed" },
+  NOT_FOUND: { status: 404, title: "Not found" },
+  METHOD_NOT_ALLOWED: { status: 405, title: "Method not allowed here" },
+  CONFLICT: { status: 409, title: "The current state does not allow this" },
+  COLLECTION_HELD: { status: 409, title: "The collection is held" },
+  REQUEST_IN_PROGRESS: { status: 409, title: "The same request is being worked on" },
+  PRECONDITION_FAILED: { status: 412, title: "It has changed meanwhile" },
+  PAYLOAD_TOO_LARGE: { status: 413, title: "Too large" },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: "This content type is not understood" },
+  MANIFEST_INVALID: { status: 422, title: "The manifest has errors" },
+  PROFILE_UNKNOWN: { status: 422, title: "There is no such profile" },
+  DIGEST_MISMATCH: { status: 422, title: "The content does not have the digest given" },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, title: "The idempotency key was used for another request" },
+  TOO_MANY_REQUESTS: { status: 429, title: "Too many requests" },
+  INTERNAL_ERROR: { status: 500, title: "An error on our side" },
+  UNAVAILABLE: { status: 503, title: "Not available at the moment" },
+  INSUFFICIENT_STORAGE: { status: 507, title: "There is no room left" },
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One fault in what was sent: `pointer` into a JSON body, `field` of a form or query, or `line` of a manifest. */
+export interface ProblemItem {
+  readonly pointer?: string;
+  readonly field?: string;
+  readonly line?: number;
+  readonly detail: string;
+}
+
+export interface Problem {
+  readonly code: ProblemCode;
+  /** For people, about this case; nothing of our insides. */
+  readonly detail: string;
+  readonly errors?: readonly ProblemItem[];
+  /** Sent as Retry-After. */
+  readonly retryAfterSeconds?: number;
+}
+
+export const problem = (code: ProblemCode, detail: string, extra: Omit<Problem, "code" | "detail"> = {}): Problem => ({
+  code,
+  detail,
+  ...extra,
+});
+
+/** RFC 9457, with `code` and `errors` as extensions. */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The request's id, as in our logs. */
+  readonly instance: string;
+  readonly code: ProblemCode;
+  readonly errors?: readonly ProblemItem[];
+}
+
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+/** COLLECTION_HELD → /problems/collection-held */
+export const problemType = (code: ProblemCode): string => `/problems/${code.toLowerCase().replaceAll("_", "-")}`;
+
+export function problemDocument({ code, detail, errors }: Problem, requestId: string): ProblemDocument {
+  const { status, title } = PROBLEMS[code];
+  const document = { type: problemType(code), title, status, detail, instance: requestId, code };
+  return errors === undefined || errors.length === 0 ? document : { ...document, errors };
+}
