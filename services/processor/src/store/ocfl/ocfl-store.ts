@@ -74,7 +74,7 @@ async function addVersion(job: Put, current: PrintedInventory | null, staging: s
   await job.ctx.checkpoint("storeStaged");
   const placed = current === null ? await placeObject(staged, job.path) : await placeVersion(staged, job.path);
   if (!placed) return "taken";
-  await job.ctx.checkpoint("storePlaced");
+  await job.ctx.checkpoint("midEffect");
   await mendObject(job.path, job.request.ark, staging);
   await job.ctx.checkpoint("storeMended");
   return stored(job, plan.number);

@@ -1,0 +1,367 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "@jest/globals";
+import { hasValidCheckCharacter, parseErc, parseIngestFile, parseMom } from "@sluice/ingest-formats";
+import type { JobChanges } from "@sluice/queue-core";
+import { type Attempt, COLLECTION, type Deposit, Laboratory, OWNER } from "./support/deposit.ts";
+import { write } from "./support/hand-made-object.ts";
+import { validateRoot } from "./support/ocfl-validator/root-rules.ts";
+
+const HELLO: Deposit = { files: { "hello.txt": "hello" } };
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+function changesOf(attempt: Attempt): JobChanges {
+  expect(attempt).toMatchObject({ kind: "done" });
+  return (attempt as { changes: JobChanges }).changes;
+}
+
+/** The folder of the version that an attempt stored, and its logical files. */
+function storedVersion(attempt: Attempt): { readonly paths: string[]; readonly text: (path: string) => string } {
+  const inventoryPath = fileURLToPath(changesOf(attempt).inventory!.manifest_url);
+  const inventory = JSON.parse(readFileSync(inventoryPath, "utf8")) as {
+    head: string;
+    manifest: Record<string, string[]>;
+    versions: Record<string, { state: Record<string, string[]> }>;
+  };
+  const state = Object.entries(inventory.versions[inventory.head]!.state);
+  const digestOf = new Map(state.flatMap(([digest, paths]) => paths.map((path) => [path, digest])));
+  const root = dirname(dirname(inventoryPath));
+  return {
+    paths: [...digestOf.keys()].sort(),
+    text: (path) => readFileSync(join(root, inventory.manifest[digestOf.get(path)!]![0]!), "utf8"),
+  };
+}
+
+const manifestRowsOf = (text: string): string[][] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => line.split(" | "));
+
+const objectManifest = (rows: readonly string[]): string =>
+  [
+    "#%checkm_0.7",
+    "#%profile | http://uc3.cdlib.org/registry/ingest/manifest/mrt-ingest-manifest",
+    "#%prefix | mrt: | http://merritt.cdlib.org/terms#",
+    "#%prefix | nfo: | http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#",
+    "#%fields | nfo:fileUrl | nfo:hashAlgorithm | nfo:hashValue | nfo:fileSize | nfo:fileLastModified | nfo:fileName | mrt:mimeType",
+    ...rows,
+    "#%eof",
+    "",
+  ].join("\n");
+
+describe("processing a single file", () => {
+  test("mints an ARK, stores the file with Merritt's system files, and says where", async () => {
+    const laboratory = await Laboratory.open();
+    const job = laboratory.job({
+      ...HELLO,
+      metadata: { erc_who: "Ann", erc_what: "Hello", erc_when: "2026" } as never,
+    });
+    const attempt = await job.run();
+    const changes = changesOf(attempt);
+    const ark = changes.identifiers!.primary_id!;
+    expect(laboratory.minter.minted).toEqual([ark]);
+    expect(ark).toMatch(/^ark:\/99999\/fk4[0-9a-z]{13}$/);
+    expect(hasValidCheckCharacter(ark)).toBe(true);
+    expect(changes.inventory!.mode).toBe("add");
+    expect(changes.metadata).toMatchObject({ erc_who: "Ann", erc_what: "Hello", erc_when: "2026", erc_where: ark });
+    const report = validateRoot(laboratory.store);
+    expect(report.errors).toEqual([]);
+    expect([...report.objects.keys()]).toEqual([ark]);
+    expect(storedVersion(attempt).paths).toEqual([
+      "producer/hello.txt",
+      "system/mrt-dc.xml",
+      "system/mrt-erc.txt",
+      "system/mrt-ingest.txt",
+      "system/mrt-manifest.txt",
+      "system/mrt-membership.txt",
+      "system/mrt-mom.txt",
+      "system/mrt-owner.txt",
+    ]);
+  });
+
+  test("writes system files that say who, what, when, where and to whom it belongs", async () => {
+    const laboratory = await Laboratory.open();
+    const job = laboratory.job({
+      ...HELLO,
+      identifiers: { local_id: ["shelf 7", "box 3"] },
+      metadata: { erc_who: "Ann & Bob", erc_what: "Hello", erc_when: undefined, erc_where: undefined },
+    });
+    const attempt = await job.run();
+    const { text } = storedVersion(attempt);
+    const ark = changesOf(attempt).identifiers!.primary_id!;
+    expect(parseErc(text("system/mrt-erc.txt"))).toEqual({
+      ok: true,
+      value: { who: "Ann & Bob", what: "Hello", primaryId: ark, localIds: ["shelf 7", "box 3"] },
+    });
+    expect(parseMom(text("system/mrt-mom.txt"))).toMatchObject({
+      value: { type: "MRT-curatorial", role: "MRT-content", primaryId: ark, localIds: ["shelf 7", "box 3"] },
+    });
+    expect(text("system/mrt-owner.txt")).toBe(OWNER);
+    expect(text("system/mrt-membership.txt")).toBe(`${COLLECTION}\n`);
+    expect(text("system/mrt-dc.xml")).toContain("<dc:creator>Ann &amp; Bob</dc:creator>");
+    expect(text("system/mrt-dc.xml")).toContain("<dc:identifier>shelf 7</dc:identifier>");
+    expect(parseIngestFile(text("system/mrt-ingest.txt"))).toEqual({
+      ok: true,
+      value: {
+        ingest: "Sluice",
+        submissionDate: "2026-02-01T00:00:00Z",
+        batch: job.job.batchId,
+        job: job.job.uuid,
+        userAgent: "Ann <ann@example.org>",
+        file: "hello.txt",
+        type: "file",
+        profile: "library_content",
+        collection: COLLECTION,
+        storageService: `file://${laboratory.store}`,
+        notification: "ann@example.org",
+        creator: "Ann & Bob",
+        title: "Hello",
+        localIdentifier: "shelf 7;box 3",
+        assignedIdentifier: ark,
+      },
+    });
+  });
+
+  test("writes a storage manifest of every file but itself", async () => {
+    const laboratory = await Laboratory.open();
+    const { text, paths } = storedVersion(await laboratory.job(HELLO).run());
+    const rows = manifestRowsOf(text("system/mrt-manifest.txt"));
+    expect(rows.map((row) => row[5]).sort()).toEqual(paths.filter((path) => path !== "system/mrt-manifest.txt"));
+    const [url, ...cells] = rows[0]!;
+    expect(url).toMatch(/^file:.*\/producer\/hello\.txt$/);
+    expect(cells.toSpliced(3, 1)).toEqual(["sha256", sha256("hello"), "5", "producer/hello.txt", "text/plain"]);
+  });
+
+  test("uses the ARK that was given, in the form that Merritt writes", async () => {
+    const laboratory = await Laboratory.open();
+    const job = laboratory.job({ ...HELLO, identifiers: { primary_id: "ark:99999/fk4given" } });
+    const attempt = await job.run();
+    expect(changesOf(attempt).identifiers).toEqual({ primary_id: "ark:/99999/fk4given", local_id: [] });
+    expect(laboratory.minter.minted).toEqual([]);
+    expect(laboratory.locked).toEqual(["storage ark:/99999/fk4given"]);
+  });
+
+  test("refuses a primary identifier that is no ARK", async () => {
+    const laboratory = await Laboratory.open();
+    const attempt = await laboratory.job({ ...HELLO, identifiers: { primary_id: "doi:10.5072/x" } }).run();
+    expect(attempt).toMatchObject({ kind: "fail", code: "IDENTIFIER_CONFLICT" });
+  });
+
+  test("takes the locks of its local ids before that of its object", async () => {
+    const laboratory = await Laboratory.open();
+    const job = laboratory.job({ ...HELLO, identifiers: { primary_id: "ark:/99999/fk4given", local_id: ["b", "a"] } });
+    await job.run();
+    expect(laboratory.locked).toEqual([`localid b ${OWNER}`, `localid a ${OWNER}`, "storage ark:/99999/fk4given"]);
+  });
+
+  test.each([
+    ["its local id", `localid a ${OWNER}`],
+    ["its object", "storage ark:/99999/fk4given"],
+  ])("waits while another job holds %s, with nothing stored", async (_what, lock) => {
+    const laboratory = await Laboratory.open();
+    laboratory.busy.add(lock);
+    const job = laboratory.job({ ...HELLO, identifiers: { primary_id: "ark:/99999/fk4given", local_id: ["a"] } });
+    expect(await job.run()).toMatchObject({ kind: "snooze", delayMs: 1_000 });
+    expect(validateRoot(laboratory.store).objects.size).toBe(0);
+    laboratory.busy.clear();
+    expect(await job.run()).toMatchObject({ kind: "done" });
+  });
+
+  test("stores nothing under an ARK that it could not write down", async () => {
+    const laboratory = await Laboratory.open();
+    const job = laboratory.job(HELLO);
+    job.stillOurs = false;
+    expect(await job.run()).toMatchObject({ kind: "retry" });
+    expect(validateRoot(laboratory.store).objects.size).toBe(0);
+  });
+
+  test("an update makes the next version and keeps the other files", async () => {
+    const laboratory = await Laboratory.open();
+    const identifiers = { primary_id: "ark:/99999/fk4given" };
+    await laboratory.job({ ...HELLO, identifiers }).run();
+    const update = {
+      files: { "more.txt": "more" },
+      identifiers,
+      configuration: { submission_mode: "update" },
+      number: 2,
+    };
+    const attempt = await laboratory.job(update).run();
+    expect(changesOf(attempt).inventory).toMatchObject({
+      mode: "update",
+      manifest_url: expect.stringContaining("/v2/"),
+    });
+    expect(storedVersion(attempt).paths).toEqual(expect.arrayContaining(["producer/hello.txt", "producer/more.txt"]));
+    expect(validateRoot(laboratory.store).errors).toEqual([]);
+  });
+});
+
+describe("what the producer's mrt-erc.txt says", () => {
+  const manifest = objectManifest(["http://x.example.org/e | | | | | mrt-erc.txt |"]);
+  const configuration = { payload_type: "manifest" };
+
+  test("goes before what was submitted, and its local ids come after", async () => {
+    const laboratory = await Laboratory.open();
+    const erc =
+      "erc:\nwho: The File\nwhen: 1999\nwhere: ark:/99999/dummy\nwhere: localid; localidtwo\nwhere: localidthree\n";
+    const attempt = await laboratory
+      .job({
+        files: { "mrt-erc.txt": erc },
+        manifest,
+        configuration,
+        identifiers: { primary_id: "ark:/99999/other", local_id: ["localidfour", "localidfive"] },
+        metadata: { erc_who: "The Form", erc_what: "Title", erc_when: undefined, erc_where: undefined },
+      })
+      .run();
+    expect(changesOf(attempt)).toMatchObject({
+      identifiers: {
+        primary_id: "ark:/99999/dummy",
+        local_id: ["localidfour", "localidfive", "localid", "localidtwo", "localidthree"],
+      },
+      metadata: { erc_who: "The File", erc_what: "Title", erc_when: "1999" },
+    });
+  });
+
+  test("is stored and otherwise passed over when it cannot be read", async () => {
+    const laboratory = await Laboratory.open();
+    const metadata = { erc_who: "The Form", erc_what: undefined, erc_when: undefined, erc_where: undefined };
+    const attempt = await laboratory
+      .job({ files: { "mrt-erc.txt": "no label here" }, manifest, configuration, metadata })
+      .run();
+    expect(changesOf(attempt).metadata).toMatchObject({ erc_who: "The Form" });
+    expect(storedVersion(attempt).text("producer/mrt-erc.txt")).toBe("no label here");
+  });
+});
+
+describe("processing an object manifest", () => {
+  const row = (name: string, text: string): string =>
+    `http://content.example.org/${name} | SHA-256 | ${sha256(text).toUpperCase()} | ${text.length} | | ${name} | text/plain`;
+  const deposit: Deposit = {
+    files: { "a.txt": "aaa", "b/c.txt": "ccc" },
+    manifest: objectManifest([row("a.txt", "aaa"), row("b/c.txt", "ccc")]),
+    configuration: { payload_type: "manifest" },
+  };
+
+  test("stores its files under their names, and the manifest itself", async () => {
+    const laboratory = await Laboratory.open();
+    const stored = storedVersion(await laboratory.job(deposit).run());
+    expect(stored.paths).toEqual(expect.arrayContaining(["producer/a.txt", "producer/b/c.txt"]));
+    expect(stored.text("system/mrt-submission-manifest.txt")).toBe(deposit.manifest);
+  });
+
+  test.each<[string, string, (producer: string) => void]>([
+    ["DIGEST_MISMATCH", "changed", (producer) => write(join(producer, "b/c.txt"), "cCc")],
+    ["SIZE_MISMATCH", "grown", (producer) => write(join(producer, "b/c.txt"), "cccc")],
+    ["FILES_MISSING", "gone", (producer) => rmSync(join(producer, "b/c.txt"))],
+    ["FILES_MISSING", "joined by another", (producer) => write(join(producer, "b/d.txt"), "d")],
+  ])("fails with %s when a file is %s after the download", async (code, _what, spoil) => {
+    const laboratory = await Laboratory.open();
+    const { job, run } = bound(laboratory, deposit);
+    spoil(join(laboratory.root, "work", job.batchId, job.id, ".claim-5/producer"));
+    expect(await run()).toMatchObject({ kind: "fail", code });
+    expect(validateRoot(laboratory.store).objects.size).toBe(0);
+    expect(laboratory.minter.minted).toEqual([]);
+  });
+});
+
+function bound(laboratory: Laboratory, deposit: Deposit) {
+  const inHand = laboratory.job(deposit);
+  return { job: inHand.job, run: () => inHand.run() };
+}
+
+describe("what a processor cannot do", () => {
+  test("is said with the code of the cause", async () => {
+    const laboratory = await Laboratory.open();
+    const run = (deposit: Partial<Deposit>) => laboratory.job({ ...HELLO, ...deposit }).run();
+    expect(await run({ configuration: { profile_name: "nobodys_content" } })).toMatchObject({
+      code: "PROFILE_UNKNOWN",
+    });
+    expect(await run({ configuration: { payload_type: "container" } })).toMatchObject({ code: "UNSUPPORTED_TYPE" });
+    const missing = laboratory.job({ ...HELLO, number: 3 });
+    rmSync(join(laboratory.root, "work", missing.job.batchId, missing.job.id), { recursive: true });
+    expect(await missing.run()).toMatchObject({ kind: "fail", code: "FILES_MISSING" });
+  });
+
+  test("a name that the storage manifest cannot carry is refused before anything is stored", async () => {
+    const laboratory = await Laboratory.open();
+    expect(await laboratory.job({ files: { "a|b.txt": "x" } }).run()).toMatchObject({
+      kind: "fail",
+      code: "NAME_REFUSED",
+    });
+    expect(validateRoot(laboratory.store).objects.size).toBe(0);
+  });
+
+  test("a store that fails in passing is tried again, one that refuses is not", async () => {
+    const broken = (kind: "refused" | "unavailable") =>
+      Laboratory.open({ store: { name: "x", put: () => Promise.resolve({ kind, message: "no" }) } });
+    const passing = (await broken("unavailable")).job(HELLO);
+    expect(await passing.run()).toMatchObject({ kind: "retry", code: "STORE_FAILED" });
+    const final = (await broken("refused")).job(HELLO);
+    expect(await final.run()).toMatchObject({ kind: "fail", code: "STORE_FAILED" });
+  });
+});
+
+describe("the depositor's own names", () => {
+  const named: Deposit = { ...HELLO, identifiers: { local_id: ["shelf 7"] } };
+
+  test("find the object that the inventory has under them", async () => {
+    const laboratory = await Laboratory.open({
+      localIds: {
+        find: (owner, ids) =>
+          Promise.resolve(
+            owner === OWNER && ids[0] === "shelf 7" ? { kind: "found", ark: "ark:/99999/fk4known" } : { kind: "none" },
+          ),
+      },
+    });
+    const attempt = await laboratory.job(named).run();
+    expect(changesOf(attempt).identifiers).toMatchObject({
+      primary_id: "ark:/99999/fk4known",
+      primary_source: "found",
+    });
+    expect(storedVersion(attempt).text("system/mrt-ingest.txt")).toContain("retrievedIdentifier:\tark:/99999/fk4known");
+    expect(laboratory.minter.minted).toEqual([]);
+  });
+
+  test("fail the job when they name several objects, and let it wait when nobody can be asked", async () => {
+    const arks = ["ark:/99999/a", "ark:/99999/b"];
+    const several = await Laboratory.open({ localIds: { find: () => Promise.resolve({ kind: "conflict", arks }) } });
+    expect(await several.job(named).run()).toMatchObject({ kind: "fail", code: "IDENTIFIER_CONFLICT" });
+    const down = { find: () => Promise.resolve({ kind: "unavailable" as const, message: "down" }) };
+    const nobody = await Laboratory.open({ localIds: down });
+    expect(await nobody.job(named).run()).toMatchObject({ kind: "retry" });
+  });
+});
+
+describe("a processor that is killed", () => {
+  test("at any step: the next run ends with one ARK, one version and a valid store", async () => {
+    const rehearsal = await Laboratory.open();
+    await rehearsal.job(HELLO).run();
+    const steps = [...rehearsal.steps];
+    expect(steps).toEqual(
+      expect.arrayContaining(["afterMint", "afterIdentify", "beforeEffect", "midEffect", "afterEffect"]),
+    );
+    for (const [index, step] of steps.entries()) {
+      const laboratory = await Laboratory.open();
+      const job = laboratory.job(HELLO);
+      expect(await job.run(index + 1)).toEqual({ kind: "crash", at: step });
+      const changes = changesOf(await job.run());
+      const report = validateRoot(laboratory.store);
+      expect(report).toMatchObject({ errors: [], warnings: [] });
+      expect([...report.objects.keys()]).toEqual([changes.identifiers!.primary_id]);
+      // Only an ARK that nothing could depend on yet is minted again.
+      expect(laboratory.minter.minted).toHaveLength(step === "afterMint" ? 2 : 1);
+      expect(changes.inventory!.manifest_url).toContain("/v1/");
+      expect(job.records).toHaveLength(1);
+    }
+  });
+
+  test("after everything: the next run gives the same answer", async () => {
+    const laboratory = await Laboratory.open();
+    const job = laboratory.job({ ...HELLO, identifiers: { local_id: ["shelf 7"] } });
+    const first = await job.run();
+    expect(await job.run()).toEqual(first);
+    expect(readdirSync(join(laboratory.store, "extensions/sluice-staging"))).toEqual(["config.json"]);
+  });
+});

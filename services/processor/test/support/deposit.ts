@@ -1,0 +1,196 @@
+/** A job in Processing with its files on a real disk, and everything around it that a handler sees. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseProfile } from "@sluice/ingest-formats";
+import { batchId, type Identifiers, type Job, type JobChanges, jobId, jobUuid } from "@sluice/queue-core";
+import type { JobContext, Log, ObjectLockName, Outcome } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { noidMinter } from "../../src/minter/noid-minter.ts";
+import { type Minter, noLocalIds, type ProcessorParts, type ProfileSource } from "../../src/parts.ts";
+import { processingStage } from "../../src/process.ts";
+import { openOcflStore } from "../../src/store/ocfl/ocfl-store.ts";
+import { write } from "./hand-made-object.ts";
+import { Crash } from "./store-requests.ts";
+import { tempFolder } from "./temp-folder.ts";
+
+export const OWNER = "ark:/99999/fk4owner";
+export const COLLECTION = "ark:/99999/fk4collection";
+
+const PROFILE = `ProfileID: library_content
+ProfileDescription: A library
+Identifier-scheme: ARK
+Identifier-namespace: 99999
+Collection.1: ${COLLECTION}
+Type: MRT-curatorial
+Role: MRT-content
+Owner: ${OWNER}
+Notification.1: ann@example.org
+`;
+
+export function profilesOf(text: string): ProfileSource {
+  const parsed = parseProfile(text);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return {
+    get: (name) =>
+      name === parsed.profile.profileId ? { ok: true, profile: parsed.profile } : { ok: false, problem: `no ${name}` },
+  };
+}
+
+/** Counts what it hands out. */
+export function countingMinter(): Minter & { readonly minted: string[] } {
+  const inner = noidMinter({ naan: "99999", shoulder: "fk4" }, randomBytes);
+  const minted: string[] = [];
+  return {
+    minted,
+    async mint(profile) {
+      const answer = await inner.mint(profile);
+      if (answer.kind === "minted") minted.push(answer.ark);
+      return answer;
+    },
+  };
+}
+
+export interface Deposit {
+  readonly files: Readonly<Record<string, string>>;
+  readonly manifest?: string;
+  readonly configuration?: Partial<Job["configuration"]>;
+  readonly identifiers?: Partial<Identifiers>;
+  readonly metadata?: Job["metadata"];
+  readonly number?: number;
+}
+
+/** Outcomes as they end an attempt; `crash` when a failpoint killed it. */
+export type Attempt = Outcome | { readonly kind: "crash"; readonly at: string };
+
+export class Laboratory {
+  readonly parts: ProcessorParts;
+  readonly minter: ReturnType<typeof countingMinter>;
+  readonly root: string;
+  readonly store: string;
+  /** Locks that others hold. */
+  readonly busy = new Set<string>();
+  readonly locked: string[] = [];
+  readonly steps: string[] = [];
+
+  private constructor(root: string, parts: ProcessorParts, minter: ReturnType<typeof countingMinter>) {
+    this.root = root;
+    this.store = join(root, "store");
+    this.parts = parts;
+    this.minter = minter;
+  }
+
+  static async open(change: Partial<ProcessorParts> = {}): Promise<Laboratory> {
+    const root = tempFolder();
+    const minter = countingMinter();
+    const parts: ProcessorParts = {
+      folder: await openWorkingFolder(join(root, "work")),
+      profiles: profilesOf(PROFILE),
+      store: await openOcflStore(join(root, "store"), Date.parse("2026-02-03T04:05:06Z")),
+      minter,
+      localIds: noLocalIds,
+      busyWaitMs: 1_000,
+      diskFullWaitMs: 30_000,
+      ...change,
+    };
+    return new Laboratory(root, parts, minter);
+  }
+
+  job(deposit: Deposit): JobInHand {
+    const id = jobId(deposit.number ?? 1);
+    const batch = batchId(1);
+    const claim = join(this.root, "work", batch, id, ".claim-5");
+    mkdirSync(join(claim, "producer"), { recursive: true });
+    for (const [name, text] of Object.entries(deposit.files)) write(join(claim, "producer", name), text);
+    if (deposit.manifest !== undefined) write(join(claim, "manifest.checkm"), deposit.manifest);
+    return new JobInHand(this, {
+      id,
+      uuid: jobUuid(id, "a-history"),
+      batchId: batch,
+      state: "Processing",
+      attempt: 1,
+      retryCount: 0,
+      lastSuccessful: "Downloading",
+      message: "",
+      priority: 5,
+      spaceNeeded: 1,
+      configuration: configurationOf(deposit),
+      identifiers:
+        deposit.identifiers === undefined ? null : { primary_id: null, local_id: [], ...deposit.identifiers },
+      metadata: deposit.metadata ?? null,
+      inventory: null,
+      files: 5,
+      token: 7,
+    });
+  }
+}
+
+const configurationOf = ({ files, configuration }: Deposit): Job["configuration"] =>
+  ({
+    profile_name: "library_content",
+    submitter: "Ann <ann@example.org>",
+    payload_url: "http://content.example.org/x",
+    payload_type: "file",
+    payload_name: Object.keys(files)[0],
+    submission_mode: "add",
+    submission_date: "2026-02-01T00:00:00Z",
+    ...configuration,
+  }) as Job["configuration"];
+
+/** One job: what handlers write down stays with it from attempt to attempt, as it does in the tree. */
+export class JobInHand {
+  readonly #laboratory: Laboratory;
+  #job: Job;
+  readonly records: JobChanges[] = [];
+  stillOurs = true;
+
+  constructor(laboratory: Laboratory, job: Job) {
+    this.#laboratory = laboratory;
+    this.#job = job;
+  }
+
+  get job(): Job {
+    return this.#job;
+  }
+
+  /** `crashAt`: the number of the failpoint at which the process dies; 0 = never. */
+  async run(crashAt = 0): Promise<Attempt> {
+    this.#job = { ...this.#job, token: this.#job.token + 2, attempt: this.#job.attempt + 1 };
+    const ctx = this.#context(crashAt);
+    try {
+      return await processingStage(this.#laboratory.parts).handle(this.#job, ctx);
+    } catch (error) {
+      if (error instanceof Crash) return { kind: "crash", at: error.message };
+      throw error;
+    }
+  }
+
+  #context(crashAt: number): JobContext {
+    const { busy, locked, steps } = this.#laboratory;
+    steps.length = 0;
+    return {
+      signal: new AbortController().signal,
+      clock: { nowMs: () => Date.parse("2026-02-03T04:05:06Z"), monotonicMs: () => 0 },
+      log: { info: () => undefined, warn: () => undefined } as unknown as Log,
+      failpoint(step) {
+        steps.push(step);
+        return steps.length === crashAt ? Promise.reject(new Crash(step)) : Promise.resolve();
+      },
+      record: (changes) => {
+        if (!this.stillOurs) return Promise.resolve(false);
+        this.records.push(changes);
+        this.#job = { ...this.#job, identifiers: changes.identifiers ?? this.#job.identifiers };
+        return Promise.resolve(true);
+      },
+      lockObjects: (names) => {
+        const keys = names.map(lockKey);
+        locked.push(...keys);
+        return Promise.resolve(!keys.some((key) => busy.has(key)));
+      },
+      progress: () => undefined,
+    };
+  }
+}
+
+const lockKey = (lock: ObjectLockName): string =>
+  lock.kind === "localid" ? `localid ${lock.localId} ${lock.ownerArk}` : `${lock.kind} ${lock.ark}`;
