@@ -6,8 +6,8 @@ import type { Session } from "./port.ts";
 export async function ensureChroot(options: SessionOptions): Promise<string | null> {
   const { chroot, servers } = parseConnect(options.connect);
   if (chroot === "") return null;
-  // No session can make its own root: it would look for it below itself.
-  const opened = await openSession({ ...options, connect: showServers(servers) });
+  // No session can make its own root: it would look for it below itself. This one is not the caller's: no hooks.
+  const opened = await openSession({ ...options, hooks: {}, connect: showServers(servers) });
   if (!opened.ok) return opened.why;
   const problem = await makeAll(opened.session, ancestors(chroot));
   await opened.session.close();

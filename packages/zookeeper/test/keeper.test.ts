@@ -83,9 +83,11 @@ describe("a keeper", () => {
     });
   });
 
-  test("calls itself flapping after the sixth disconnect", async () => {
+  test("calls itself flapping after the sixth disconnect, and then takes its time", async () => {
     const proxy = await zk.proxy();
-    await withKeeper({ connect: proxy.address }, async (keeper) => {
+    let told = (_retryInMs: number): void => undefined;
+    const retry = new Promise<number>((resolve) => (told = resolve));
+    await withKeeper({ connect: proxy.address, onTrouble: (_why, retryInMs) => told(retryInMs) }, async (keeper) => {
       const session = await keeper.untilSession();
       for (let i = 0; i < 6; i++) {
         expect(keeper.flapping).toBe(false);
@@ -94,7 +96,18 @@ describe("a keeper", () => {
         await session!.untilConnected();
       }
       expect(keeper.flapping).toBe(true);
+      await session!.close();
+      expect(await retry).toBeGreaterThanOrEqual(1000);
     });
+  });
+
+  test("tells its hooks of its own sessions only, not of the one that makes the chroot", async () => {
+    const states: string[] = [];
+    const hooks = { onState: (state: string) => states.push(state) };
+    await withKeeper({ connect: `${zk.server.connect}/hooked`, hooks }, async (keeper) => {
+      await keeper.untilSession();
+    });
+    expect(states).toEqual(["connected", "lost"]);
   });
 
   test("can be closed while it still looks for a server", async () => {
