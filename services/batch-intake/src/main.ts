@@ -1,1 +1,19 @@
-export {};
+import { hostname } from "node:os";
+import { openProfiles } from "@sluice/profile-store";
+import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { makeLog, runService } from "@sluice/stage-runtime";
+import { openWorkingFolder } from "@sluice/working-folder";
+import { loadConfig } from "./config.ts";
+import { openIncoming } from "./files/incoming.ts";
+import { intakeService } from "./intake-service.ts";
+
+const config = loadConfig(process.env);
+const log = makeLog("batch-intake", config.LOG_LEVEL);
+const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: config.ALLOW_LOOPBACK ? LOOPBACK : [] } });
+const working = await openWorkingFolder(config.WORKING_DIR);
+const incoming = await openIncoming(config.WORKING_DIR);
+const profiles = await openProfiles(config.PROFILES_DIR, {
+  onProblem: ({ name, severity, message }) => log.warn({ profile: name, severity }, message),
+});
+
+await runService(intakeService({ config, egress, working, incoming, profiles, hostname: hostname() }));

@@ -1,4 +1,6 @@
 /** Where an upload lands before its batch has a number: a folder of its own, which becomes the batch's by one rename. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { ContainedFolder, type DigestName, type Digests, IoError, type Outcome } from "@sluice/safe-io";
 import { failure, success } from "./fault.ts";
@@ -30,6 +32,8 @@ export interface IncomingFolder {
 
 export interface IncomingFolders {
   open(id: string): Promise<Outcome<IncomingFolder>>;
+  /** Removes folders in which nothing was begun since then; answers their names. */
+  removeOlderThan(ms: number): Promise<readonly string[]>;
 }
 
 export async function openIncoming(workingDir: string): Promise<IncomingFolders> {
@@ -40,7 +44,18 @@ export async function openIncoming(workingDir: string): Promise<IncomingFolders>
       const folder = await root.value.sub(`${INCOMING}/${id}`);
       return folder.ok ? success(incomingFolder(root.value, folder.value, id)) : folder;
     },
+    removeOlderThan: (ms) => removeOlderThan(root.value, ms),
   };
+}
+
+async function removeOlderThan(root: ContainedFolder, ms: number): Promise<readonly string[]> {
+  const removed: string[] = [];
+  for (const id of await readdir(join(root.root, INCOMING)).catch(() => [])) {
+    const name = `${INCOMING}/${id}`;
+    const facts = await root.stat(name);
+    if (facts.ok && facts.value.modifiedMs < ms && (await root.remove(name)).ok) removed.push(id);
+  }
+  return removed;
 }
 
 function incomingFolder(root: ContainedFolder, folder: ContainedFolder, id: string): IncomingFolder {

@@ -1,7 +1,9 @@
+import { type Problem, problem, type ProblemItem } from "@sluice/http-api";
 import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
+import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
-import { fieldProblems, type Problem } from "./problem.ts";
+import type { FieldProblem } from "../submission/field-problem.ts";
 
 /** What the HTTP side works with. */
 export interface HttpDeps extends AcceptPorts {
@@ -19,15 +21,36 @@ export const ANONYMOUS = "anonymous";
 /** When to ask again while nothing can be taken: longer than a lost session needs to come back. */
 export const RETRY_AFTER_SECONDS = 15;
 
-export function problemOf(refusal: Exclude<Acceptance, { kind: "accepted" }>): Problem {
+export const unavailable = (why: string): Problem =>
+  problem("UNAVAILABLE", why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+
+/** Fields of a form by their names, those of a JSON body by pointer. */
+export function wrongFields(problems: readonly FieldProblem[], where: "form" | "body"): Problem {
+  const errors = problems.map(({ field, detail }): ProblemItem =>
+    where === "form" ? { field, detail } : { pointer: `/${field}`, detail },
+  );
+  const detail = problems.map((one) => `${one.field}: ${one.detail}`).join("; ");
+  return problem("INVALID_REQUEST", detail, { errors });
+}
+
+export function refusalProblem(refusal: Exclude<Acceptance, { kind: "accepted" }>, where: "form" | "body"): Problem {
   switch (refusal.kind) {
     case "wrong-fields":
-      return fieldProblems(refusal.problems);
+      return wrongFields(refusal.problems, where);
     case "wrong-digest":
-      return { code: "PAYLOAD_DIGEST_MISMATCH", detail: refusal.detail };
+      return problem("DIGEST_MISMATCH", refusal.detail);
     case "key-reused":
-      return { code: "KEY_REUSED", detail: `${refusal.uuid} was submitted under this key with other content` };
+      return problem("IDEMPOTENCY_KEY_REUSED", `${refusal.uuid} was submitted under this key with other content`);
+    case "no-room":
+      return problem("INSUFFICIENT_STORAGE", "there is no room for the upload just now", {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     case "unavailable":
-      return { code: "UNAVAILABLE", detail: refusal.why, retryAfterSeconds: RETRY_AFTER_SECONDS };
+      return unavailable(refusal.why);
   }
+}
+
+export function uploadProblem(fault: IoFault): Problem {
+  if (fault.code === "NO_SPACE") return refusalProblem({ kind: "no-room" }, "form");
+  return problem("INTERNAL_ERROR", "the upload could not be written down");
 }

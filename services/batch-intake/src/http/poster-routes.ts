@@ -1,15 +1,19 @@
 /** Merritt's way to submit: a multipart form with the payload in it, answered by a batchState. */
 import { randomUUID } from "node:crypto";
+import { type Problem, sendProblem } from "@sluice/http-api";
 import { parseTimestamp } from "@sluice/queue-core";
 import { type Request, type Response, Router } from "express";
 import type { IncomingFolder } from "../files/incoming.ts";
 import { type Acceptance, accept, type WaitingUpload } from "../submission/accept.ts";
+import type { FieldProblem } from "../submission/field-problem.ts";
 import { FORM_NAMES, requestOfForm, unknownFields } from "../submission/form-request.ts";
 import { CONTENT_TYPES, parseResponseForm, printBatchState, RESPONSE_FORMS, type ResponseForm } from "./batch-state.ts";
-import { ANONYMOUS, type HttpDeps, problemOf, RETRY_AFTER_SECONDS } from "./deps.ts";
+import { ANONYMOUS, type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
-import { fieldProblems, type Problem, sendProblem } from "./problem.ts";
-import { receiveForm, type ReceivedFile, type ReceivedForm, uploadProblem } from "./receive-form.ts";
+import { receiveForm, type ReceivedFile, type ReceivedForm } from "./receive-form.ts";
+
+/** An upload takes as long as it takes; only a client that sends nothing for so long is given up. */
+const SILENCE_MAX_MS = 120_000;
 
 export function posterRoutes(deps: HttpDeps): Router {
   const router = Router();
@@ -18,15 +22,16 @@ export function posterRoutes(deps: HttpDeps): Router {
 }
 
 async function postForm(deps: HttpDeps, req: Request, res: Response): Promise<void> {
+  req.setTimeout(SILENCE_MAX_MS);
   const incoming = await deps.incoming.open(randomUUID());
   if (!incoming.ok) {
-    refuse(req, res, uploadProblem(incoming.error, RETRY_AFTER_SECONDS));
+    refuse(res, uploadProblem(incoming.error));
     return;
   }
   try {
-    const received = await receiveForm(req, incoming.value, deps.uploadMaxBytes, RETRY_AFTER_SECONDS);
+    const received = await receiveForm(req, incoming.value, deps.uploadMaxBytes);
     if (received.ok) await submit(deps, req, res, received.form, incoming.value);
-    else if (received.problem !== null) refuse(req, res, received.problem);
+    else if (received.problem !== null) refuse(res, received.problem);
     else res.destroy();
   } finally {
     await incoming.value.discard();
@@ -34,9 +39,9 @@ async function postForm(deps: HttpDeps, req: Request, res: Response): Promise<vo
 }
 
 /** Whoever is still sending is told not to: the connection ends with this answer. */
-function refuse(req: Request, res: Response, problem: Problem): void {
+function refuse(res: Response, problem: Problem): void {
   res.set("Connection", "close");
-  sendProblem(req, res, problem);
+  sendProblem(res, problem);
 }
 
 async function submit(
@@ -48,9 +53,8 @@ async function submit(
 ): Promise<void> {
   const key = idempotencyKey(req);
   const form = responseForm(req, fields.get(FORM_NAMES.response_form));
-  const problem = !key.ok ? key.problem : (formProblem(form) ?? fileProblem(fields, file));
-  if (problem !== null || !key.ok || form === null || file === null) {
-    if (problem !== null) refuse(req, res, problem);
+  if (!key.ok || form === null || file === null || sizeProblem(fields, file) !== null) {
+    refuse(res, wrongFields(formProblems(key, form, fields, file), "form"));
     return;
   }
   const given = fields.get(FORM_NAMES.payload_name) ?? "";
@@ -72,7 +76,7 @@ async function submit(
   const unknown = unknownFields(fields);
   if (unknown.length > 0) deps.log.warn({ fields: unknown.slice(0, 10) }, "unknown fields in a submission");
   if (answer.kind === "accepted") sendState(deps, res, form, answer);
-  else sendProblem(req, res, problemOf(answer));
+  else sendProblem(res, refusalProblem(answer, "form"));
 }
 
 function waitingUpload(deps: HttpDeps, incoming: IncomingFolder, file: ReceivedFile, name: string): WaitingUpload {
@@ -113,14 +117,23 @@ function responseForm(req: Request, given: string | undefined): ResponseForm | n
   return accepted === "text/x-anvl" || accepted === "text/anvl" ? "anvl" : "xml";
 }
 
-const formProblem = (form: ResponseForm | null): Problem | null =>
-  form === null
-    ? fieldProblems([{ field: FORM_NAMES.response_form, detail: `expected ${RESPONSE_FORMS.join(", ")}` }])
-    : null;
+/** What is wrong with the form itself; the submission in it is checked by others. */
+function formProblems(
+  key: ReturnType<typeof idempotencyKey>,
+  form: ResponseForm | null,
+  fields: ReadonlyMap<string, string>,
+  file: ReceivedFile | null,
+): readonly FieldProblem[] {
+  const wrong = file === null ? { field: "file", detail: "is required: the payload" } : sizeProblem(fields, file);
+  return [
+    ...(key.ok ? [] : [key.problem]),
+    ...(form === null ? [{ field: FORM_NAMES.response_form, detail: `expected ${RESPONSE_FORMS.join(", ")}` }] : []),
+    ...(wrong === null ? [] : [wrong]),
+  ];
+}
 
-function fileProblem(fields: ReadonlyMap<string, string>, file: ReceivedFile | null): Problem | null {
-  if (file === null) return fieldProblems([{ field: "file", detail: "is required: the payload" }]);
+function sizeProblem(fields: ReadonlyMap<string, string>, file: ReceivedFile): FieldProblem | null {
   const size = fields.get(FORM_NAMES.payload_size)?.trim() ?? "";
   if (size === "" || size === String(file.bytes)) return null;
-  return fieldProblems([{ field: FORM_NAMES.payload_size, detail: `the file has ${file.bytes} bytes, not ${size}` }]);
+  return { field: FORM_NAMES.payload_size, detail: `the file has ${file.bytes} bytes, not ${size}` };
 }

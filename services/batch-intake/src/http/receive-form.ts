@@ -1,11 +1,11 @@
 /** A multipart form: fields to memory, the one file to disk as it comes. */
 import type { IncomingMessage } from "node:http";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
+import { type Problem, problem } from "@sluice/http-api";
 import { type DigestAlgorithm, parseDigestAlgorithm } from "@sluice/ingest-formats";
-import type { IoFault, Outcome } from "@sluice/safe-io";
 import type { IncomingFolder, StoredUpload } from "../files/incoming.ts";
 import { FORM_NAMES } from "../submission/form-request.ts";
-import type { Problem } from "./problem.ts";
+import { uploadProblem, wrongFields } from "./deps.ts";
 
 export interface ReceivedForm {
   readonly fields: ReadonlyMap<string, string>;
@@ -31,14 +31,13 @@ export function receiveForm(
   req: IncomingMessage,
   incoming: IncomingFolder,
   maxUploadBytes: number,
-  busyRetrySeconds: number,
 ): Promise<FormResult> {
   const contentType = req.headers["content-type"] ?? "";
   if (!/^multipart\/form-data\s*;/i.test(contentType)) {
-    const problem: Problem = { code: "UNSUPPORTED_MEDIA", detail: "expected multipart/form-data with a boundary" };
-    return Promise.resolve({ ok: false, problem });
+    const detail = "expected multipart/form-data with a boundary";
+    return Promise.resolve({ ok: false, problem: problem("UNSUPPORTED_MEDIA_TYPE", detail) });
   }
-  return new FormReceiver(req, contentType, incoming, maxUploadBytes, busyRetrySeconds).run();
+  return new FormReceiver(req, contentType, incoming, maxUploadBytes).run();
 }
 
 class FormReceiver {
@@ -46,25 +45,17 @@ class FormReceiver {
   readonly #contentType: string;
   readonly #incoming: IncomingFolder;
   readonly #maxUploadBytes: number;
-  readonly #busyRetrySeconds: number;
   readonly #fields = new Map<string, string>();
   readonly #gone = new AbortController();
   #file: Promise<ReceivedFile | null> | null = null;
   #stream: BusboyFileStream | null = null;
   #problem: Problem | null = null;
 
-  constructor(
-    req: IncomingMessage,
-    contentType: string,
-    incoming: IncomingFolder,
-    maxUploadBytes: number,
-    busyRetrySeconds: number,
-  ) {
+  constructor(req: IncomingMessage, contentType: string, incoming: IncomingFolder, maxUploadBytes: number) {
     this.#req = req;
     this.#contentType = contentType;
     this.#incoming = incoming;
     this.#maxUploadBytes = maxUploadBytes;
-    this.#busyRetrySeconds = busyRetrySeconds;
   }
 
   async run(): Promise<FormResult> {
@@ -97,7 +88,7 @@ class FormReceiver {
       });
       parser.on("field", (name, value, _nameCut, cut) => this.#takeField(name, value, cut));
       parser.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename, end));
-      parser.on("fieldsLimit", () => this.#complain(invalid(`more than ${FIELDS_MAX} fields`)));
+      parser.on("fieldsLimit", () => this.#complain(problem("MALFORMED_REQUEST", `more than ${FIELDS_MAX} fields`)));
       this.#req.once("close", () => {
         if (this.#req.complete) return;
         this.#gone.abort();
@@ -132,9 +123,9 @@ class FormReceiver {
   }
 
   #takeFile(field: string, stream: BusboyFileStream, filename: string | undefined, giveUp: () => void): void {
-    const problem = this.#fileProblem(field);
-    if (problem !== null) {
-      this.#complain(problem);
+    const wrong = this.#fileProblem(field);
+    if (wrong !== null) {
+      this.#complain(wrong);
       stream.resume();
       return;
     }
@@ -153,11 +144,11 @@ class FormReceiver {
   async #store(stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {
     const stored = await this.#incoming.receive(stream, ["sha256", ...this.#wantedDigest()], this.#gone.signal);
     if (stream.truncated) {
-      this.#complain({ code: "TOO_LARGE", detail: `the file has more than ${this.#maxUploadBytes} bytes` });
+      this.#complain(problem("PAYLOAD_TOO_LARGE", `the file has more than ${this.#maxUploadBytes} bytes`));
       return null;
     }
     if (stored.ok) return { name, ...stored.value };
-    this.#complain(this.#diskProblem(stored));
+    this.#complain(uploadProblem(stored.error));
     return null;
   }
 
@@ -166,26 +157,11 @@ class FormReceiver {
     const algorithm = parseDigestAlgorithm(this.#fields.get(FORM_NAMES.digest_type) ?? "");
     return algorithm.ok ? [algorithm.value] : [];
   }
-
-  #diskProblem({ error }: Extract<Outcome<never>, { ok: false }>): Problem {
-    return uploadProblem(error, this.#busyRetrySeconds);
-  }
 }
 
-export function uploadProblem(fault: IoFault, retryAfterSeconds: number): Problem {
-  if (fault.code === "NO_SPACE")
-    return { code: "UNAVAILABLE", detail: "there is no room for the upload just now", retryAfterSeconds };
-  return { code: "UNEXPECTED", detail: "the upload could not be written down" };
-}
-
-const invalid = (detail: string): Problem => ({ code: "INVALID_REQUEST", detail });
-const wrongField = (field: string, detail: string): Problem => ({
-  code: "INVALID_FIELDS",
-  detail: `${field}: ${detail}`,
-  errors: [{ field, detail }],
-});
+const wrongField = (field: string, detail: string): Problem => wrongFields([{ field, detail }], "form");
 
 function notAForm(error: unknown): Problem {
   const why = typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
-  return invalid(`the body is no valid multipart/form-data: ${why}`);
+  return problem("MALFORMED_REQUEST", `the body is no valid multipart/form-data: ${why}`);
 }

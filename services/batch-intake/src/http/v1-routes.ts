@@ -1,4 +1,5 @@
 /** The JSON API: batches are submitted and watched. */
+import { jsonBodies, problem, type Problem, readInput, type Reply, route } from "@sluice/http-api";
 import {
   type BatchId,
   type JobId,
@@ -7,82 +8,69 @@ import {
   parseBatchUuid,
   parseJobId,
   parseJobUuid,
+  type Viewed,
 } from "@sluice/queue-core";
-import type { Viewed } from "@sluice/queue-core";
-import express, { type Request, type Response, Router } from "express";
+import { type Request, Router } from "express";
 import { accept } from "../submission/accept.ts";
 import { BatchRequestSchema, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
-import { ANONYMOUS, type HttpDeps, problemOf, RETRY_AFTER_SECONDS } from "./deps.ts";
+import { ANONYMOUS, type HttpDeps, refusalProblem, unavailable, wrongFields } from "./deps.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
-import { fieldProblems, type Problem, sendProblem } from "./problem.ts";
 import { showBatch, showJob } from "./views.ts";
 
-const BODY_MAX = "256kb";
+const BODY_MAX_BYTES = 256 * 1024;
 
 export function v1Routes(deps: HttpDeps): Router {
   const router = Router();
-  router.post("/batches", express.json({ limit: BODY_MAX, strict: true }), (req, res) => postBatch(deps, req, res));
-  router.get("/batches/:id", (req, res) => getBatch(deps, req, res));
-  router.get("/jobs/:id", (req, res) => getJob(deps, req, res));
+  router.post(
+    "/batches",
+    jsonBodies(BODY_MAX_BYTES),
+    route((req) => postBatch(deps, req)),
+  );
+  router.get(
+    "/batches/:id",
+    route((req) => getBatch(deps, idOf(req))),
+  );
+  router.get(
+    "/jobs/:id",
+    route((req) => getJob(deps, idOf(req))),
+  );
   return router;
 }
 
-async function postBatch(deps: HttpDeps, req: Request, res: Response): Promise<void> {
-  if (!req.is("application/json")) {
-    sendProblem(req, res, { code: "UNSUPPORTED_MEDIA", detail: "expected application/json" });
-    return;
-  }
+const idOf = (req: Request): string => String(req.params["id"]);
+
+async function postBatch(deps: HttpDeps, req: Request): Promise<Reply> {
+  if (req.body === undefined) return { problem: problem("UNSUPPORTED_MEDIA_TYPE", "expected application/json") };
   const key = idempotencyKey(req);
-  if (!key.ok) {
-    sendProblem(req, res, key.problem);
-    return;
-  }
-  const body = BatchRequestSchema.safeParse(req.body);
-  if (!body.success) {
-    sendProblem(req, res, fieldProblems(body.error.issues.flatMap(issueProblems)));
-    return;
-  }
-  const request = requestOfJson(body.data);
+  if (!key.ok) return { problem: wrongFields([key.problem], "form") };
+  const body = readInput(BatchRequestSchema, req.body);
+  if (!body.ok) return body;
+  const request = requestOfJson(body.value);
   const answer = await accept(deps, { request, names: JSON_NAMES, caller: ANONYMOUS, key: key.key, upload: null });
-  if (answer.kind !== "accepted") {
-    sendProblem(req, res, problemOf(answer));
-    return;
-  }
-  if (answer.replayed) res.set("Idempotent-Replayed", "true");
+  if (answer.kind !== "accepted") return { problem: refusalProblem(answer, "body") };
   const url = `/v1/batches/${answer.uuid}`;
-  res.status(202).location(url).json({ id: answer.uuid, bid: answer.id, url });
+  return {
+    status: 202,
+    headers: { Location: url, ...(answer.replayed ? { "Idempotent-Replayed": "true" } : {}) },
+    body: { id: answer.uuid, bid: answer.id, url },
+  };
 }
 
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly code?: string;
-  readonly keys?: readonly string[];
-}
-
-/** zod names the object for unknown keys; we name the keys. */
-function issueProblems({ path, message, code, keys = [] }: Issue) {
-  if (code === "unrecognized_keys") return keys.map((field) => ({ field, detail: "there is no such field" }));
-  return [{ field: path.map(String).join("/") || "body", detail: message }];
-}
-
-async function getBatch(deps: HttpDeps, req: Request, res: Response): Promise<void> {
-  const id = await batchIdOf(deps, String(req.params["id"]));
-  const view = id.kind === "found" ? await deps.queue.readBatch(id.value) : id;
-  send(req, res, view, showBatch);
+async function getBatch(deps: HttpDeps, raw: string): Promise<Reply> {
+  const id = await batchIdOf(deps, raw);
+  return replyOf(id.kind === "found" ? await deps.queue.readBatch(id.value) : id, showBatch);
 }
 
 async function batchIdOf(deps: HttpDeps, raw: string): Promise<Viewed<BatchId> | NoId> {
   const bid = parseBatchId(raw);
   if (bid !== null) return { kind: "found", value: bid };
   const uuid = parseBatchUuid(raw);
-  return uuid === null ? { kind: "no-id" } : deps.queue.batchOf(uuid);
+  return uuid === null ? NO_ID : deps.queue.batchOf(uuid);
 }
 
-async function getJob(deps: HttpDeps, req: Request, res: Response): Promise<void> {
-  const id = jobIdOf(String(req.params["id"]));
-  const view = id === null ? ({ kind: "no-id" } as const) : await deps.queue.readJob(id);
-  send(req, res, view, showJob);
+async function getJob(deps: HttpDeps, raw: string): Promise<Reply> {
+  const id = jobIdOf(raw);
+  return replyOf(id === null ? NO_ID : await deps.queue.readJob(id), showJob);
 }
 
 function jobIdOf(raw: string): JobId | null {
@@ -93,21 +81,21 @@ function jobIdOf(raw: string): JobId | null {
 interface NoId {
   readonly kind: "no-id";
 }
+const NO_ID: NoId = { kind: "no-id" };
 
-function send<T>(req: Request, res: Response, view: Viewed<T> | NoId, show: (value: T) => object): void {
-  if (view.kind === "found") res.set("Cache-Control", "no-store").json(show(view.value));
-  else sendProblem(req, res, viewProblem(view));
+function replyOf<T>(view: Viewed<T> | NoId, show: (value: T) => object): Reply {
+  return view.kind === "found" ? { status: 200, body: show(view.value) } : { problem: viewProblem(view) };
 }
 
 function viewProblem(view: Exclude<Viewed<unknown>, { kind: "found" }> | NoId): Problem {
   switch (view.kind) {
     case "no-id":
-      return { code: "INVALID_ID", detail: "expected bid… or bid-UUID, jid… or jid-UUID" };
+      return wrongFields([{ field: "id", detail: "expected bid… or bid-UUID, jid… or jid-UUID" }], "form");
     case "none":
-      return { code: "NOT_FOUND", detail: "there is none with this id, or it has been cleaned up" };
+      return problem("NOT_FOUND", "there is none with this id, or it has been cleaned up");
     case "broken":
-      return { code: "UNEXPECTED", detail: view.problem };
+      return problem("INTERNAL_ERROR", view.problem);
     case "silence":
-      return { code: "UNAVAILABLE", detail: "the queue does not answer", retryAfterSeconds: RETRY_AFTER_SECONDS };
+      return unavailable("the queue does not answer");
   }
 }

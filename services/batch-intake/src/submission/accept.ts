@@ -33,7 +33,9 @@ export type Acceptance =
   | { readonly kind: "wrong-digest"; readonly detail: string }
   /** The caller used the same key for something else. */
   | { readonly kind: "key-reused"; readonly uuid: BatchUuid }
-  /** Not now: ask again. A queue that is away, or a disk that is full. */
+  /** The working volume is full. */
+  | { readonly kind: "no-room" }
+  /** Not now: ask again. */
   | { readonly kind: "unavailable"; readonly why: string };
 
 /** An upload that waits to become a batch's folder. */
@@ -88,7 +90,9 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
     case "lost":
       return { kind: "unavailable", why: "the queue does not answer" };
     case "refused":
-      return { kind: "unavailable", why: created.detail };
+      return { kind: "unavailable", why: "the queue did not take the batch" };
+    case "no-room":
+      return created;
   }
 }
 
@@ -106,12 +110,13 @@ async function create(
   uuid: BatchUuid,
   submission: Submission,
   upload: WaitingUpload | null,
-): Promise<CreateResult> {
+): Promise<CreateResult | { readonly kind: "no-room" }> {
   if (upload === null) return queue.create({ uuid, submission });
   const id = await queue.reserveBatchId();
   if (id === null) return { kind: "lost" };
   const moved = await upload.becomeBatch(id);
-  if (!moved.ok) return { kind: "refused", detail: "the upload could not be put into its folder" };
+  if (!moved.ok)
+    return moved.error.code === "NO_SPACE" ? { kind: "no-room" } : { kind: "refused", detail: moved.error.message };
   const created = await queue.create({ uuid, submission, id });
   // After a lost answer the batch may be there: its folder stays.
   if (created.kind !== "lost" && !(created.kind === "created" && created.id === id)) await upload.drop(id);

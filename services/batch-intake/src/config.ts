@@ -1,0 +1,44 @@
+import { isIP } from "node:net";
+import {
+  baseConfig,
+  flag,
+  parseConfig,
+  port,
+  type Environment,
+  type Relation,
+  wholeNumber,
+} from "@sluice/stage-runtime";
+import { z } from "zod";
+
+const GB = 1_000_000_000;
+
+export const intakeConfig = baseConfig.extend({
+  PORT: port().default(8080),
+  /** Loopback only: whoever can connect can submit. */
+  HOST: z.string().refine(isLoopback, "must be a loopback address: there is no authentication").default("127.0.0.1"),
+  WORKING_DIR: z.string().default("./data/queue"),
+  PROFILES_DIR: z.string().default("./data/profiles"),
+  /** Lets manifests be fetched from this very machine. */
+  ALLOW_LOOPBACK: flag().default(false),
+  UPLOAD_MAX_BYTES: wholeNumber({ min: 1 }).default(30 * GB),
+  MANIFEST_MAX_BYTES: wholeNumber({ min: 1 }).default(GB / 2),
+  /** Uploads that never became a batch are removed after this time. */
+  INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
+});
+
+export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;
+
+const RELATIONS: readonly Relation[] = [
+  {
+    path: "MANIFEST_MAX_BYTES",
+    needs: ["MANIFEST_MAX_BYTES", "UPLOAD_MAX_BYTES"],
+    holds: (c) => Number(c["MANIFEST_MAX_BYTES"]) <= Number(c["UPLOAD_MAX_BYTES"]),
+    message: "must not be above UPLOAD_MAX_BYTES",
+  },
+];
+
+export const loadConfig = (env: Environment): IntakeConfig => parseConfig("batch-intake", intakeConfig, env, RELATIONS);
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

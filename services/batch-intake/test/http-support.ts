@@ -1,0 +1,124 @@
+/** The HTTP side over a queue in memory: what it is asked to create can be looked at. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { listen } from "@sluice/http-api";
+import {
+  type BatchId,
+  batchId,
+  type BatchUuid,
+  type BatchView,
+  type CreateRequest,
+  type CreateResult,
+  type JobId,
+  type JobView,
+  type Submission,
+} from "@sluice/queue-core";
+import { silentLog } from "@sluice/stage-runtime";
+import { openIncoming } from "../src/files/incoming.ts";
+import { makeApp } from "../src/http/app.ts";
+import type { IntakeQueue } from "../src/intake-queue.ts";
+import { type Cleanups, PROFILE, profileOf, temporaryFolder } from "./support.ts";
+
+export interface FakeQueue extends IntakeQueue {
+  readonly created: Map<BatchUuid, { readonly id: BatchId; readonly submission: Submission }>;
+  readonly batches: Map<BatchId, BatchView>;
+  readonly jobs: Map<JobId, JobView>;
+  /** What ZooKeeper does with the next creations. */
+  mood: "fine" | "away" | "answer-lost";
+}
+
+export function fakeQueue(): FakeQueue {
+  let next = 100;
+  const queue: FakeQueue = {
+    created: new Map(),
+    batches: new Map(),
+    jobs: new Map(),
+    mood: "fine",
+    reserveBatchId: () => Promise.resolve(queue.mood === "away" ? null : batchId(next++)),
+    create: (request) => Promise.resolve(create(request)),
+    batchOf(uuid) {
+      if (queue.mood === "away") return Promise.resolve({ kind: "silence" });
+      const found = queue.created.get(uuid);
+      return Promise.resolve(found === undefined ? { kind: "none" } : { kind: "found", value: found.id });
+    },
+    readBatch: (id) => Promise.resolve(viewed(queue.batches.get(id))),
+    readJob: (id) => Promise.resolve(viewed(queue.jobs.get(id))),
+  };
+  function viewed<T>(value: T | undefined) {
+    if (queue.mood === "away") return { kind: "silence" } as const;
+    return value === undefined ? ({ kind: "none" } as const) : ({ kind: "found", value } as const);
+  }
+  function create({ uuid, submission, id }: CreateRequest): CreateResult {
+    if (queue.mood === "away") return { kind: "lost" };
+    const before = queue.created.get(uuid);
+    if (before !== undefined) {
+      const same = before.submission.request_digest === submission.request_digest;
+      return { kind: same ? "replayed" : "conflict", id: before.id };
+    }
+    const given = id ?? batchId(next++);
+    queue.created.set(uuid, { id: given, submission });
+    return queue.mood === "answer-lost" ? { kind: "lost" } : { kind: "created", id: given };
+  }
+  return queue;
+}
+
+export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000) {
+  const root = await temporaryFolder(cleanups);
+  const queue = fakeQueue();
+  const app = makeApp({
+    queue,
+    profileOf: profileOf({ ...PROFILE, notificationTo: ["ada@example.org"], identifierNamespace: "99999" }),
+    clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5), monotonicMs: () => 0 },
+    incoming: await openIncoming(root),
+    removeBatchFolder: (bid) => rm(join(root, bid), { recursive: true, force: true }),
+    uploadMaxBytes,
+    hostname: "intake.example",
+    log: silentLog(),
+  });
+  const listening = await listen(app, { port: 0, requestTimeoutMs: 0 });
+  if (!listening.ok) throw new Error(listening.message);
+  const { url: base, port } = listening.server;
+  cleanups.add(() => listening.server.close(0));
+  const postJson = (body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${base}/v1/batches`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  const postForm = (form: FormData, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${base}/poster/submit`, { method: "POST", body: form, headers });
+  return { root, queue, base, port, postJson, postForm };
+}
+
+/** A form as Merritt's clients send it: the fields first, or last. */
+export function formOf(
+  fields: Readonly<Record<string, string>>,
+  file: { readonly name: string; readonly text: string } | null = { name: "object.txt", text: "hello" },
+  order: "file-last" | "file-first" = "file-last",
+): FormData {
+  const form = new FormData();
+  const addFile = (): void => {
+    if (file !== null) form.append("file", new Blob([file.text]), file.name);
+  };
+  if (order === "file-first") addFile();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  if (order === "file-last") addFile();
+  return form;
+}
+
+export interface ProblemDocument {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: readonly { readonly field?: string; readonly pointer?: string }[];
+}
+
+export async function problemOf(response: Response): Promise<ProblemDocument> {
+  const type = response.headers.get("content-type") ?? "";
+  if (!type.startsWith("application/problem+json")) throw new Error(`no problem document: ${response.status} ${type}`);
+  return (await response.json()) as ProblemDocument;
+}
+
+/** Names of form fields, and pointers into JSON bodies. */
+export const fieldsOf = (problem: ProblemDocument): string[] =>
+  (problem.errors ?? []).map(({ field, pointer }) => field ?? pointer ?? "?");
