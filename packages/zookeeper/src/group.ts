@@ -44,16 +44,16 @@ export interface Verdict {
 export class Group {
   readonly members: Member[] = [];
   readonly #shared = new Map<string, Op>();
-  readonly #everything = new Footprint();
-  readonly #own = new Footprint();
+  /** Of all ops, and of those that are not shared. Made when first asked for: a lone move needs neither. */
+  #footprints: { readonly everything: Footprint; readonly own: Footprint } | null = null;
   #bytes = 0;
 
   /** False, and nothing changed, if it does not fit in: for its size, or because it clashes with a member. */
   add(member: Member): boolean {
     if (this.members.length > 0 && !this.#hasRoomFor(member)) return false;
     for (const { key, op } of member.shared) this.#shared.set(key, op);
-    this.#everything.add(allOps(member.move));
-    this.#own.add(member.move.ops);
+    this.#footprints?.everything.add(allOps(member.move));
+    this.#footprints?.own.add(member.move.ops);
     this.#bytes += member.bytes;
     this.members.push(member);
     return true;
@@ -64,7 +64,8 @@ export class Group {
   }
 
   clashesWith(member: Member): boolean {
-    return allOps(member.move).some((op) => this.#everything.clashesWith(op));
+    const { everything } = this.#footprint();
+    return allOps(member.move).some((op) => everything.clashesWith(op));
   }
 
   verdict(answer: MultiAnswer): Verdict {
@@ -77,10 +78,20 @@ export class Group {
   #hasRoomFor(member: Member): boolean {
     if (member.alone || this.members[0]?.alone === true) return false;
     if (this.#bytes + member.bytes > MAX_GROUP_BYTES) return false;
-    const sharedClash = member.shared.some(({ key, op }) =>
-      (this.#shared.has(key) ? this.#own : this.#everything).clashesWith(op),
-    );
-    return !sharedClash && !member.move.ops.some((op) => this.#everything.clashesWith(op));
+    const { everything, own } = this.#footprint();
+    const sharedClash = member.shared.some(({ key, op }) => (this.#shared.has(key) ? own : everything).clashesWith(op));
+    return !sharedClash && !member.move.ops.some((op) => everything.clashesWith(op));
+  }
+
+  #footprint(): { readonly everything: Footprint; readonly own: Footprint } {
+    if (this.#footprints === null) {
+      this.#footprints = { everything: new Footprint(), own: new Footprint() };
+      for (const { move } of this.members) {
+        this.#footprints.everything.add(allOps(move));
+        this.#footprints.own.add(move.ops);
+      }
+    }
+    return this.#footprints;
   }
 
   #applied(answer: Applied): [Member, MoveAnswer][] {
