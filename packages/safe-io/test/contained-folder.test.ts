@@ -138,7 +138,8 @@ describe("a link inside the folder", () => {
     ]) {
       expect(codeOf(await operation)).toBe("LINK_REFUSED");
     }
-    value(await folder.remove("link/outside.txt"));
+    expect(codeOf(await folder.remove("link/outside.txt"))).toBe("LINK_REFUSED");
+    expect(codeOf(await folder.move("link/outside.txt", folder, "mine.txt"))).toBe("LINK_REFUSED");
     expect(await readFile(join(base, "outside.txt"), "utf8")).toBe("untouched");
   });
 
@@ -199,6 +200,15 @@ describe("files", () => {
     expect(codeOf(await folder.stat("no/ne"))).toBe("NOT_FOUND");
     expect(codeOf(await folder.remove("no/ne"))).toBe("it worked");
     expect(await folderSize(join(base, "none"))).toEqual({ ok: true, value: 0 });
+  });
+
+  test("and folders of the same name exclude each other", async () => {
+    value(await folder.write("a", "x"));
+    expect(await folder.write("a/b", "x")).toMatchObject({ error: { code: "ALREADY_THERE", retryable: false } });
+    value(await folder.write("c/d", "x"));
+    expect(await folder.write("c", "x")).toMatchObject({ error: { code: "ALREADY_THERE", retryable: false } });
+    expect(value(await folder.files()).map((file) => file.name)).toEqual(["a", "c/d"]);
+    expect(await readdir(folder.root)).toEqual(["a", "c"]);
   });
 
   test("are not world-readable", async () => {

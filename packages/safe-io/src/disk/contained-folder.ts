@@ -107,11 +107,12 @@ export class ContainedFolder {
   }
 
   /** Removes a file or a whole tree; nothing there is fine too. */
-  remove(name: string): Promise<Outcome<void>> {
-    return this.#within(name, async (components) => {
-      const parent = await walkTo(this.root, components.slice(0, -1), false).catch(() => undefined);
-      if (parent !== undefined) await rm(join(parent, components.at(-1) ?? ""), { recursive: true, force: true });
+  async remove(name: string): Promise<Outcome<void>> {
+    const removed = await this.#within(name, async (components) => {
+      const parent = await walkTo(this.root, components.slice(0, -1), false);
+      await rm(join(parent, components.at(-1) ?? ""), { recursive: true, force: true });
     });
+    return !removed.ok && removed.error.code === "NOT_FOUND" ? success(undefined) : removed;
   }
 
   /** Moves a file or a tree in one step, on the same volume; a target that is already there is refused. */

@@ -5,6 +5,10 @@ const CODES: ReadonlyMap<string, FaultCode> = new Map<string, FaultCode>([
   ["ENOENT", "NOT_FOUND"],
   ["EEXIST", "ALREADY_THERE"],
   ["ENOTEMPTY", "ALREADY_THERE"],
+  // A file where a folder is needed, or the other way round: two names of one deposit exclude each other.
+  ["ENOTDIR", "ALREADY_THERE"],
+  ["EISDIR", "ALREADY_THERE"],
+  ["ENAMETOOLONG", "NAME_REFUSED"],
   ["ELOOP", "LINK_REFUSED"],
   ["ENOSPC", "NO_SPACE"],
   ["EDQUOT", "NO_SPACE"],

@@ -12,19 +12,23 @@ const FOLDER_MODE = 0o750;
 export async function walkTo(root: string, components: readonly string[], create: boolean): Promise<string> {
   let path = root;
   for (const component of components) {
+    const parent = path;
     path = join(path, component);
-    if (create) await makeFolder(path);
+    if (create && (await makeFolder(path))) await syncFolder(parent);
     const stat = await lstat(path);
     if (stat.isSymbolicLink()) throw linkRefused(path);
   }
   return path;
 }
 
-async function makeFolder(path: string): Promise<void> {
+/** True if it was not there. */
+async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: FOLDER_MODE });
+    return true;
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP, type Socket } from "node:net";
+import { rootCertificates } from "node:tls";
 
 import ipaddr from "ipaddr.js";
 import { buildConnector } from "undici";
@@ -34,7 +35,7 @@ export function guardedConnector(config: ConnectorConfig): buildConnector.connec
   const dial = buildConnector({
     timeout: config.connectTimeoutMs,
     autoSelectFamily: false,
-    ...(config.ca === undefined ? {} : { ca: config.ca }),
+    ...(config.ca === undefined ? {} : { ca: [...rootCertificates, config.ca] }),
   });
   return (options, callback) => {
     connectGuarded(options, config, dial).then(
