@@ -1,6 +1,6 @@
 /**
- * ZOOKEEPER_CONNECT. Who names a server means that one: if it does not answer, starting another one would put jobs into
- * the wrong tree, so nothing else is tried.
+ * ZOOKEEPER_CONNECT. A named server that does not answer gives way to the next way like any other, after a full minute
+ * and in so many words: what is submitted then goes into the tree of the server that was started instead.
  */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +25,7 @@ async function attempt({ env, log }: Request, signal: AbortSignal): Promise<Atte
     toldSo = true;
     await sleep(POLL_MS, null, { signal }).catch(() => null);
   }
-  return { ok: false, final: true, reason: `${address} does not answer` };
+  return failed(`${address} does not answer; going on without it`);
 }
 
 interface Server {
