@@ -1,0 +1,76 @@
+import { Gauge, type Registry } from "prom-client";
+import type { FleetSurvey } from "./survey.ts";
+import type { Surveyor } from "./surveyor.ts";
+
+/** The ingest queue; the general job queue will be others. */
+const QUEUE = "ingest";
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface FleetMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly values: (survey: FleetSurvey) => readonly (readonly [Labels, number])[];
+}
+
+export const FLEET_METRICS: readonly FleetMetric[] = [
+  {
+    name: "sluice_queue_jobs",
+    help: "Jobs in each state",
+    labels: ["queue", "state"],
+    values: ({ jobs }) => Object.entries(jobs).map(([state, count]) => [{ queue: QUEUE, state }, count]),
+  },
+  {
+    name: "sluice_queue_ready_jobs",
+    help: "Work that each stage could take now: not locked, not put off, not paused; reckoned from a sample above 200 jobs",
+    labels: ["queue", "stage"],
+    values: ({ stages }) => stages.map(({ stage, ready }) => [{ queue: QUEUE, stage }, ready]),
+  },
+  {
+    name: "sluice_queue_oldest_ready_age_seconds",
+    help: "How long the oldest ready work of each stage has been ready; 0 when there is none",
+    labels: ["queue", "stage"],
+    values: ({ stages }) =>
+      stages.map(({ stage, oldestReadyAgeMs }) => [{ queue: QUEUE, stage }, oldestReadyAgeMs / 1000]),
+  },
+  {
+    name: "sluice_batches",
+    help: "Batches in each state",
+    labels: ["state"],
+    values: ({ batches }) => Object.entries(batches).map(([state, count]) => [{ state }, count]),
+  },
+  {
+    name: "sluice_queue_paused",
+    help: "1 while the queue is paused (scope ingest); how many stages are paused, how many collections held",
+    labels: ["scope"],
+    values: ({ holds }) => [
+      [{ scope: "ingest" }, holds.queuePaused ? 1 : 0],
+      [{ scope: "stage" }, holds.pausedStages.size],
+      [{ scope: "collection" }, holds.collections.size],
+    ],
+  },
+  {
+    name: "sluice_stage_workers",
+    help: "Workers registered for each stage",
+    labels: ["stage"],
+    values: ({ stages }) => stages.map(({ stage, workers }) => [{ stage }, workers]),
+  },
+];
+
+/** Computed at scrape. Without an answer from ZooKeeper there are no values: none are better than old ones. */
+export function exportFleet(registry: Registry, surveyor: Surveyor): void {
+  for (const { name, help, labels, values } of FLEET_METRICS) {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [registry],
+      async collect() {
+        const survey = await surveyor.survey();
+        gauge.reset();
+        if (survey !== null) for (const [at, value] of values(survey)) gauge.set({ ...at }, value);
+      },
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import type { BatchState, Holds, JobState, Stage } from "@sluice/queue-core";
+
+/** The fleet at a glance. */
+export interface FleetSurvey {
+  readonly fleetId: string;
+  readonly atMs: number;
+  readonly jobs: Readonly<Record<JobState, number>>;
+  readonly batches: Readonly<Record<BatchState, number>>;
+  readonly stages: readonly StageSurvey[];
+  readonly holds: Pick<Holds, "queuePaused" | "collections" | "pausedStages">;
+}
+
+export interface StageSurvey {
+  readonly stage: Stage;
+  /** Where it takes its jobs from; null for the reporter, which works batches. */
+  readonly state: JobState | null;
+  /** Everything in its queues, whether it may be taken now or not. */
+  readonly waiting: number;
+  /** What a worker could take now: not locked, not put off, not paused. */
+  readonly ready: number;
+  /** False when `ready` was reckoned from a sample. */
+  readonly exact: boolean;
+  /** How long the oldest ready work of the sample has been ready; 0 when there is none. */
+  readonly oldestReadyAgeMs: number;
+  readonly workers: number;
+  readonly paused: boolean;
+}
