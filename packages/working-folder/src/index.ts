@@ -2,4 +2,4 @@ export { type ClaimFolder, MANIFEST_FILE, openWorkingFolder, type WorkingFolder 
 export { takeOver } from "./take-over.ts";
 export { payloadFiles } from "./payload.ts";
 export type { FileSource, PayloadConfiguration, PayloadFile, PayloadItem, PayloadProblem } from "./payload.ts";
-export { eachAtMost } from "./each-at-most.ts";
+export { eachAtMost, type WalkAnswer } from "./each-at-most.ts";

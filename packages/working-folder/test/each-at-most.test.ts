@@ -1,12 +1,13 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "@jest/globals";
-import { eachAtMost } from "../src/index.ts";
+import { eachAtMost, type WalkAnswer } from "../src/index.ts";
 
 /** Work whose end the test decides. */
 function controlled() {
   const begun: number[] = [];
-  const ends = new Map<number, (answer: "go-on" | "stop" | Error) => void>();
+  const ends = new Map<number, (answer: WalkAnswer | Error) => void>();
   let onBegin = (): void => undefined;
-  const work = (item: number): Promise<"go-on" | "stop"> =>
+  const work = (item: number): Promise<WalkAnswer> =>
     new Promise((resolve, reject) => {
       ends.set(item, (answer) => (answer instanceof Error ? reject(answer) : resolve(answer)));
       begun.push(item);
@@ -20,7 +21,7 @@ function controlled() {
       onBegin = look;
       look();
     });
-  return { begun, end: (item: number, answer: "go-on" | "stop" | Error) => ends.get(item)?.(answer), work, untilBegun };
+  return { begun, end: (item: number, answer: WalkAnswer | Error) => ends.get(item)?.(answer), work, untilBegun };
 }
 
 describe("each at most", () => {
@@ -87,5 +88,40 @@ describe("each at most", () => {
     }
     await eachAtMost(source(), 1, () => Promise.resolve("stop"));
     expect(closed).toBe(true);
+  });
+
+  test("tells all that runs when one piece of work aborts", async () => {
+    const ended: string[] = [];
+    const untilAborted = (name: string, signal: AbortSignal) =>
+      new Promise<WalkAnswer>((resolve) =>
+        signal.addEventListener("abort", () => {
+          ended.push(name);
+          resolve("go-on");
+        }),
+      );
+    await eachAtMost(["a", "b", "c", "d"], 3, (item, signal) =>
+      item === "c" ? Promise.resolve("abort") : untilAborted(item, signal),
+    );
+    expect(ended).toEqual(["a", "b"]);
+  });
+
+  test("passes on the wish of others to stop, also one from before", async () => {
+    const stop = new AbortController();
+    const seen: boolean[] = [];
+    const look = (_item: number, signal: AbortSignal): Promise<WalkAnswer> => {
+      seen.push(signal.aborted);
+      stop.abort();
+      seen.push(signal.aborted);
+      return Promise.resolve("go-on");
+    };
+    await eachAtMost([1], 1, look, [new AbortController().signal, stop.signal]);
+    await eachAtMost([1], 1, look, [stop.signal]);
+    expect(seen).toEqual([false, true, true, true]);
+  });
+
+  test("leaves no listener on a signal that outlives it", async () => {
+    const long = new AbortController();
+    await eachAtMost([1, 2], 1, () => Promise.resolve("go-on"), [long.signal]);
+    expect(getEventListeners(long.signal, "abort")).toEqual([]);
   });
 });

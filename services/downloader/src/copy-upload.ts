@@ -3,9 +3,11 @@ import {
   DigestMeter,
   digestMatches,
   type ExpectedDigest,
+  failure,
   type IoFault,
   IoError,
   type Outcome,
+  success,
   type UnfinishedFile,
 } from "@sluice/safe-io";
 
@@ -48,13 +50,13 @@ async function pour(
   const meter = new DigestMeter(options.expectedDigest === undefined ? [] : [options.expectedDigest.algorithm]);
   try {
     for await (const chunk of source) {
-      if (options.signal.aborted) return failed({ code: "ABORTED", message: "given up", retryable: false });
+      if (options.signal.aborted) return failure({ code: "ABORTED", message: "given up", retryable: false });
       await file.handle.writeFile(chunk);
       meter.update(chunk);
       options.onProgress(meter.bytes);
     }
   } catch (error) {
-    return failed(faultOf(error));
+    return failure(faultOf(error));
   }
   return judge(meter, options);
 }
@@ -62,17 +64,15 @@ async function pour(
 function judge(meter: DigestMeter, { expectedBytes, expectedDigest }: CopyOptions): Outcome<number> {
   if (expectedBytes !== undefined && expectedBytes !== meter.bytes) {
     const message = `${meter.bytes} bytes instead of ${expectedBytes}`;
-    return failed({ code: "SIZE_MISMATCH", message, retryable: false });
+    return failure({ code: "SIZE_MISMATCH", message, retryable: false });
   }
-  if (expectedDigest === undefined) return { ok: true, value: meter.bytes };
+  if (expectedDigest === undefined) return success(meter.bytes);
   const digests = meter.digests();
-  if (digestMatches(digests, expectedDigest)) return { ok: true, value: meter.bytes };
+  if (digestMatches(digests, expectedDigest)) return success(meter.bytes);
   const { algorithm, value } = expectedDigest;
   const message = `${algorithm} is ${digests[algorithm] ?? ""} instead of ${value}`;
-  return failed({ code: "DIGEST_MISMATCH", message, retryable: false });
+  return failure({ code: "DIGEST_MISMATCH", message, retryable: false });
 }
-
-const failed = (error: IoFault): Outcome<number> => ({ ok: false, error });
 
 function faultOf(error: unknown): IoFault {
   if (error instanceof IoError) return error.fault;

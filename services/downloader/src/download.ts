@@ -7,6 +7,7 @@ import {
   MANIFEST_FILE,
   payloadFiles,
   type PayloadItem,
+  type WalkAnswer,
   type WorkingFolder,
 } from "@sluice/working-folder";
 import { byteLimit, type ByteLimits } from "./byte-limit.ts";
@@ -59,14 +60,11 @@ async function openWorkplace(job: Job, folder: WorkingFolder): Promise<IoOutcome
   return { ok: true, value: { claim: claim.value, earlier: earlier.value, uploads: uploads.value, kept } };
 }
 
-/** A file that can never be had stops all others; one that may be had later stops only the search for more. */
 async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Tally> {
   const tally = new Tally();
-  const stop = new AbortController();
-  const signal = AbortSignal.any([ctx.signal, stop.signal]);
   const maxBytes = byteLimit(job.spaceNeeded, parts.limits);
   const show = (): void => ctx.progress(tally.progress(job.spaceNeeded));
-  const obtain = async (item: PayloadItem): Promise<"go-on" | "stop"> => {
+  const obtain = async (item: PayloadItem, signal: AbortSignal): Promise<WalkAnswer> => {
     if (signal.aborted) return "stop";
     const name = item.ok ? item.file.name : "";
     const onProgress = (bytes: number): void => {
@@ -77,12 +75,12 @@ async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, work
       ? await obtainFile(item.file, workplace, parts.download, { maxBytes, signal, onProgress })
       : ({ kind: "never", ...item.problem } as const);
     parts.onFile(verdict);
-    const next = tally.add(name, verdict);
-    if (verdict.kind === "never" || verdict.kind === "disk-full") stop.abort();
+    const answer = tally.add(name, verdict);
     show();
-    return next;
+    return answer;
   };
-  await eachAtMost(payloadFiles(job.configuration, workplace.kept), parts.filesAtOnce, obtain);
+  const files = payloadFiles(job.configuration, workplace.kept);
+  await eachAtMost(files, parts.filesAtOnce, obtain, [ctx.signal]);
   return tally;
 }
 

@@ -1,4 +1,5 @@
 import { fail, type Outcome, type Progress, retry, snooze } from "@sluice/stage-runtime";
+import type { WalkAnswer } from "@sluice/working-folder";
 import type { FileVerdict } from "./file-verdict.ts";
 
 type Trouble = Exclude<FileVerdict, { kind: "got" }>;
@@ -19,8 +20,8 @@ export class Tally {
     this.#inFlight.set(name, bytes);
   }
 
-  /** "stop": no other file is worth beginning. */
-  add(name: string, verdict: FileVerdict): "go-on" | "stop" {
+  /** A file that can never be had stops all others; too many that may be had later stop only the search for more. */
+  add(name: string, verdict: FileVerdict): WalkAnswer {
     this.#inFlight.delete(name);
     if (verdict.kind === "got") {
       this.#files += 1;
@@ -29,7 +30,8 @@ export class Tally {
     }
     if (verdict.kind === "again") this.#again += 1;
     if (this.#worst === undefined || gravity(verdict) > gravity(this.#worst)) this.#worst = verdict;
-    return verdict.kind === "again" && this.#again < PATIENCE ? "go-on" : "stop";
+    if (verdict.kind !== "again") return "abort";
+    return this.#again < PATIENCE ? "go-on" : "stop";
   }
 
   get bytes(): number {

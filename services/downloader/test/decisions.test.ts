@@ -105,7 +105,7 @@ describe("the tally of a job", () => {
   test("waits for room before it tries again", () => {
     const tally = new Tally();
     tally.add("a", again);
-    expect(tally.add("c", full)).toBe("stop");
+    expect(tally.add("c", full)).toBe("abort");
     expect(tally.trouble(60_000)).toMatchObject({ kind: "snooze", delayMs: 60_000 });
   });
 

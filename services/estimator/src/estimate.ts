@@ -1,6 +1,6 @@
 import type { Job, JobChanges } from "@sluice/queue-core";
 import { done, type JobContext, type JobStage, type Outcome } from "@sluice/stage-runtime";
-import { eachAtMost, type PayloadFile, type PayloadItem } from "@sluice/working-folder";
+import { eachAtMost, type PayloadFile, type PayloadItem, type WalkAnswer } from "@sluice/working-folder";
 
 export interface EstimatorParts {
   /** What the job consists of. */
@@ -38,7 +38,6 @@ async function estimate(job: Job, ctx: JobContext, parts: EstimatorParts): Promi
 }
 
 async function measure(job: Job, ctx: JobContext, parts: EstimatorParts): Promise<Tally> {
-  const signal = AbortSignal.any([ctx.signal, parts.budget()]);
   const tally = { files: 0, bytes: 0, unknown: 0 };
   const add = (size: number | undefined): void => {
     tally.files += 1;
@@ -46,13 +45,14 @@ async function measure(job: Job, ctx: JobContext, parts: EstimatorParts): Promis
     if (size === undefined) tally.unknown += 1;
     ctx.progress({ doneBytes: tally.bytes, totalBytes: null, note: `${tally.files} files asked for` });
   };
+  const ask = async (item: PayloadItem, signal: AbortSignal): Promise<WalkAnswer> => {
+    if (ctx.signal.aborted) return "stop";
+    if (!item.ok) ctx.log.warn({ problem: item.problem }, "the payload cannot be read, its size stays unknown");
+    add(item.ok ? ((await parts.sizeOf(job, item.file, signal)) ?? item.file.size) : undefined);
+    return "go-on";
+  };
   try {
-    await eachAtMost(parts.files(job), parts.filesAtOnce, async (item) => {
-      if (ctx.signal.aborted) return "stop";
-      if (!item.ok) ctx.log.warn({ problem: item.problem }, "the payload cannot be read, its size stays unknown");
-      add(item.ok ? ((await parts.sizeOf(job, item.file, signal)) ?? item.file.size) : undefined);
-      return "go-on";
-    });
+    await eachAtMost(parts.files(job), parts.filesAtOnce, ask, [ctx.signal, parts.budget()]);
   } catch (error) {
     ctx.log.warn({ err: error }, "the payload cannot be read, its size stays unknown");
     add(undefined);
