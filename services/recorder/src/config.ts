@@ -1,0 +1,27 @@
+import { baseConfig, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { z } from "zod";
+import { parseInventoryUrl } from "./inventory/open-inventory.ts";
+import { parseStorageUrl } from "./stored/open-reader.ts";
+
+/** A text that `parse` understands. */
+function parsedText<T>(parse: (text: string) => T | null, expected: string) {
+  return z.string().transform((text, ctx) => {
+    const value = parse(text);
+    if (value !== null) return value;
+    ctx.addIssue({ code: "custom", message: `must be ${expected}` });
+    return z.NEVER;
+  });
+}
+
+export const recorderConfig = baseConfig.extend({
+  STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(8),
+  METRICS_PORT: port().default(9_405),
+  INVENTORY_URL: parsedText(parseInventoryUrl, "sqlite:FILE").prefault("sqlite:./data/inventory.db"),
+  /** Where the versions are that are to be recorded; nothing outside of it is read. */
+  STORAGE_URL: parsedText(parseStorageUrl, "ocfl:FOLDER").prefault("ocfl:./data/store"),
+  /** When a job is tried again whose object another job is being recorded for. */
+  OBJECT_BUSY_WAIT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(1_000),
+});
+export type RecorderConfig = Readonly<z.infer<typeof recorderConfig>>;
+
+export const loadConfig = (env: Environment): RecorderConfig => parseConfig("recorder", recorderConfig, env);

@@ -1,0 +1,58 @@
+/** INVENTORY_URL=sqlite:FILE: the inventory in one file, for a laptop or one machine. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import Database from "libsql";
+import type { Inventory } from "./inventory.ts";
+import { migrate } from "./migrate.ts";
+import { type ErrorSorter, sqlInventory } from "./sql-inventory.ts";
+import type { InventoryTables } from "./tables.ts";
+
+/** How long a writer waits for another one. The whole process waits with it, so it must stay far below a session. */
+const BUSY_TIMEOUT_MS = 1_000;
+
+export async function openSqliteInventory(file: string): Promise<Inventory> {
+  mkdirSync(dirname(file), { recursive: true });
+  // Its own connection: a statement of it that met another starter must not haunt the transactions to come.
+  const starting = new Kysely<InventoryTables>({ dialect: new SqliteDialect({ database: openDatabase(file) }) });
+  await migrate(starting).finally(() => starting.destroy());
+  const database = lockingAtBegin(openDatabase(file));
+  return sqlInventory(new Kysely({ dialect: new SqliteDialect({ database }) }), sortSqliteError);
+}
+
+function openDatabase(file: string): Database.Database {
+  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+  database.pragma("journal_mode = WAL");
+  database.pragma("synchronous = FULL"); // what was told to the depositor must survive a power cut
+  database.pragma("foreign_keys = ON");
+  return database;
+}
+
+/**
+ * A transaction takes the write lock when it begins, and not through a prepared statement: libsql leaves one that met a
+ * locked database in progress, and until it is garbage no transaction of the connection can be committed.
+ */
+const lockingAtBegin = (database: Database.Database): SqliteDatabase => ({
+  close: () => void database.close(),
+  prepare: (sql) => (sql === "begin" ? begin(database) : database.prepare(sql)),
+});
+
+const begin = (database: Database.Database): SqliteStatement => ({
+  reader: false,
+  run: () => {
+    database.exec("begin immediate");
+    return { changes: 0, lastInsertRowid: 0 };
+  },
+  all: () => [],
+  iterate: () => [][Symbol.iterator](),
+});
+
+/** Passing: another writer, or a disk that may be mended. */
+const PASSING = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL|INTERRUPT|NOMEM)/;
+
+const sortSqliteError: ErrorSorter = (error) => {
+  if (typeof error !== "object" || error === null || !("code" in error) || typeof error.code !== "string") return null;
+  if (!error.code.startsWith("SQLITE_")) return null;
+  const message = `${error.code}: ${error instanceof Error ? error.message : ""}`;
+  return { kind: PASSING.test(error.code) ? "unavailable" : "refused", message };
+};

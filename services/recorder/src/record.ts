@@ -1,0 +1,68 @@
+/** Takes Recording: writes a stored version into the inventory. */
+import type { Job } from "@sluice/queue-core";
+import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
+import type { Inventory, RecordResult } from "./inventory/inventory.ts";
+import type { StoredVersion, VersionReader } from "./stored/stored-version.ts";
+
+export interface RecorderParts {
+  readonly reader: VersionReader;
+  readonly inventory: Inventory;
+  /** How long a job waits whose object another job is being recorded for. */
+  readonly busyWaitMs: number;
+}
+
+export const recordingStage = (parts: RecorderParts): JobStage => ({
+  kind: "job-stage",
+  takes: "Recording",
+  handle: (job, ctx) => recordJob(job, ctx, parts),
+});
+
+async function recordJob(job: Job, ctx: JobContext, parts: RecorderParts): Promise<Outcome> {
+  const ark = job.identifiers?.primary_id ?? null;
+  const manifestUrl = job.inventory?.manifest_url ?? "";
+  if (ark === null || manifestUrl === "")
+    return fail("RECORD_FAILED", "nothing says what was stored: resume at Processing");
+  if (!(await ctx.lockObjects([{ kind: "inventory", ark }]))) {
+    return snooze(parts.busyWaitMs, `another job of ${ark} is being recorded`);
+  }
+  const read = await parts.reader.read(manifestUrl);
+  if (read.kind === "unavailable") return retry("RECORD_FAILED", `the store: ${read.message}`);
+  if (read.kind === "damaged") return fail("RECORD_FAILED", read.message);
+  const stranger = strangerTo(job, ark, read.version);
+  if (stranger !== null) return fail("RECORD_FAILED", stranger);
+  return settle(await record(ctx, parts, read.version));
+}
+
+/** The stored version must be this job's: the queue and the store are two places, and both can be restored. */
+function strangerTo(job: Job, ark: string, version: StoredVersion): string | null {
+  if (version.ark !== ark) return `${version.manifestUrl} holds ${version.ark}, not ${ark}`;
+  if (version.ingest.job !== job.uuid) return `${version.manifestUrl} was stored by ${version.ingest.job ?? "nobody"}`;
+  return null;
+}
+
+async function record(ctx: JobContext, parts: RecorderParts, version: StoredVersion): Promise<RecordResult> {
+  await ctx.failpoint("beforeEffect");
+  ctx.signal.throwIfAborted();
+  const result = await parts.inventory.record(version, async () => {
+    await ctx.failpoint("midEffect");
+    ctx.signal.throwIfAborted();
+  });
+  await ctx.failpoint("afterEffect");
+  const { ark, number, files } = version;
+  if (result.kind === "recorded") ctx.log.info({ ark, version: number, files: files.length }, "recorded");
+  return result;
+}
+
+function settle(result: RecordResult): Outcome {
+  switch (result.kind) {
+    case "recorded":
+    case "already":
+      return done();
+    case "conflict":
+      return fail("IDENTIFIER_CONFLICT", result.message);
+    case "refused":
+      return fail("RECORD_FAILED", result.message);
+    case "unavailable":
+      return retry("RECORD_FAILED", result.message);
+  }
+}

@@ -1,0 +1,87 @@
+/** STORAGE_URL=ocfl:FOLDER: reads versions from an OCFL storage root, and nothing outside of it. */
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type OcflVersion, parseInventory, type VersionFile } from "./ocfl-inventory.ts";
+import type { ReadVersion, StoredFile, VersionReader } from "./stored-version.ts";
+import { mimeTypes, parseSystemFiles, SYSTEM_FILES, type SystemTexts } from "./system-files.ts";
+
+export const ocflReader = (storageRoot: string): VersionReader => ({
+  read: async (manifestUrl) => {
+    try {
+      return await readVersion(storageRoot, manifestUrl);
+    } catch (error) {
+      if (isFileSystemError(error)) return { kind: "unavailable", message: error.message };
+      throw error;
+    }
+  },
+});
+
+async function readVersion(storageRoot: string, manifestUrl: string): Promise<ReadVersion> {
+  const path = await inventoryPath(storageRoot, manifestUrl);
+  if (path === null) return damaged(`${manifestUrl} is no inventory of the store`);
+  const parsed = parseInventory(await readFile(path), await readFile(`${path}.sha512`, "utf8"));
+  if (!parsed.ok) return damaged(`${manifestUrl}: ${parsed.problem}`);
+  const objectFolder = dirname(dirname(path));
+  const { version } = parsed;
+  const texts = await readTexts(objectFolder, version);
+  if (texts === null) return damaged(`${manifestUrl}: the version lacks one of ${SYSTEM_FILES.join(", ")}`);
+  const system = parseSystemFiles(texts);
+  if (!system.ok) return damaged(`${manifestUrl}: ${system.problem}`);
+  const files = await describeFiles(objectFolder, version);
+  const { id: ark, number, created, message: note } = version;
+  return { kind: "read", version: { ark, number, created, note, manifestUrl, files, ...system.facts } };
+}
+
+const damaged = (message: string): ReadVersion => ({ kind: "damaged", message });
+
+/** `file:…/vN/inventory.json` below the root. */
+async function inventoryPath(storageRoot: string, manifestUrl: string): Promise<string | null> {
+  if (!/^file:.*\/v[1-9]\d*\/inventory\.json$/.test(manifestUrl) || !URL.canParse(manifestUrl)) return null;
+  const root = await realpath(storageRoot);
+  const path = await realpath(fileURLToPath(manifestUrl));
+  return path.startsWith(root + sep) ? path : null;
+}
+
+async function readTexts(objectFolder: string, version: OcflVersion): Promise<SystemTexts | null> {
+  const contentOf = new Map(version.files.map((file) => [file.path, file.contentPath]));
+  const texts: Partial<Record<keyof SystemTexts, string>> = {};
+  for (const name of SYSTEM_FILES) {
+    const contentPath = contentOf.get(name);
+    if (contentPath === undefined) return null;
+    texts[name] = await readFile(join(objectFolder, contentPath), "utf8");
+  }
+  return texts as SystemTexts;
+}
+
+async function describeFiles(objectFolder: string, version: OcflVersion): Promise<StoredFile[]> {
+  const mimeTypeOf = await readMimeTypes(objectFolder, version);
+  const files: StoredFile[] = [];
+  for (const file of version.files) files.push(await describeFile(objectFolder, file, mimeTypeOf));
+  return files;
+}
+
+async function readMimeTypes(objectFolder: string, version: OcflVersion): Promise<(path: string) => string> {
+  const manifest = version.files.find(({ path }) => path === "system/mrt-manifest.txt");
+  return mimeTypes(manifest === undefined ? "" : await readFile(join(objectFolder, manifest.contentPath), "utf8"));
+}
+
+async function describeFile(
+  objectFolder: string,
+  { path, contentPath, sha256, sha512, isNew }: VersionFile,
+  mimeTypeOf: (path: string) => string,
+): Promise<StoredFile> {
+  const { size } = await stat(join(objectFolder, contentPath));
+  return {
+    path,
+    bytes: size,
+    billableBytes: isNew ? size : 0,
+    mimeType: mimeTypeOf(path),
+    ...(sha256 === undefined
+      ? { digestType: "sha-512", digestValue: sha512 }
+      : { digestType: "sha-256", digestValue: sha256 }),
+  };
+}
+
+const isFileSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  typeof error === "object" && error !== null && "syscall" in error && "code" in error;

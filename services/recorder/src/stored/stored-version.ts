@@ -1,0 +1,39 @@
+/** An object version as its store tells it: all that the inventory wants to know. */
+import type { Erc, IngestFile, Mom } from "@sluice/ingest-formats";
+
+export interface StoredVersion {
+  readonly ark: string;
+  readonly number: number;
+  /** RFC 3339. */
+  readonly created: string;
+  readonly note: string;
+  readonly manifestUrl: string;
+  readonly files: readonly StoredFile[];
+  readonly owner: string;
+  readonly collections: readonly string[];
+  readonly mom: Mom;
+  readonly erc: Erc;
+  readonly ingest: IngestFile;
+}
+
+export interface StoredFile {
+  /** `producer/…` or `system/…`. */
+  readonly path: string;
+  readonly bytes: number;
+  /** 0 for content that an earlier version brought. */
+  readonly billableBytes: number;
+  readonly mimeType: string;
+  readonly digestType: "sha-256" | "sha-512";
+  readonly digestValue: string;
+}
+
+export type ReadVersion =
+  | { readonly kind: "read"; readonly version: StoredVersion }
+  /** Not there, or not now: it may be later. */
+  | { readonly kind: "unavailable"; readonly message: string }
+  | { readonly kind: "damaged"; readonly message: string };
+
+/** A store to read from, chosen by STORAGE_URL. */
+export interface VersionReader {
+  read(manifestUrl: string): Promise<ReadVersion>;
+}

@@ -1,0 +1,43 @@
+/** What the system files of a version say. */
+import { describeProblem, type FormatProblem, parseErc, parseIngestFile, parseMom } from "@sluice/ingest-formats";
+import type { StoredVersion } from "./stored-version.ts";
+
+export type SystemFacts = Pick<StoredVersion, "owner" | "collections" | "mom" | "erc" | "ingest">;
+
+export const SYSTEM_FILES = [
+  "system/mrt-owner.txt",
+  "system/mrt-membership.txt",
+  "system/mrt-mom.txt",
+  "system/mrt-erc.txt",
+  "system/mrt-ingest.txt",
+] as const;
+export type SystemTexts = Readonly<Record<(typeof SYSTEM_FILES)[number], string>>;
+
+export function parseSystemFiles(
+  texts: SystemTexts,
+): { readonly ok: true; readonly facts: SystemFacts } | { readonly ok: false; readonly problem: string } {
+  const mom = parseMom(texts["system/mrt-mom.txt"]);
+  if (!mom.ok) return wrong("mrt-mom.txt", mom.problems);
+  const erc = parseErc(texts["system/mrt-erc.txt"]);
+  if (!erc.ok) return wrong("mrt-erc.txt", erc.problems);
+  const ingest = parseIngestFile(texts["system/mrt-ingest.txt"]);
+  if (!ingest.ok) return wrong("mrt-ingest.txt", ingest.problems);
+  const owner = texts["system/mrt-owner.txt"].trim();
+  const collections = texts["system/mrt-membership.txt"].split(/\s+/).filter((ark) => ark !== "");
+  return { ok: true, facts: { owner, collections, mom: mom.value, erc: erc.value, ingest: ingest.value } };
+}
+
+const wrong = (file: string, problems: readonly FormatProblem[]) =>
+  ({ ok: false, problem: `${file}: ${problems.map(describeProblem).join("; ")}` }) as const;
+
+const UNKNOWN_TYPE = "application/octet-stream";
+
+/** The types that the storage manifest gives, by path. Its cells hold no `|`: its printer refuses them. */
+export function mimeTypes(storageManifest: string): (path: string) => string {
+  const rows = storageManifest
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .map((line) => line.split("|").map((cell) => cell.trim()));
+  const byPath = new Map(rows.map((cells) => [cells[5] ?? "", cells[6] ?? ""]));
+  return (path) => byPath.get(path) ?? (path.endsWith(".txt") ? "text/plain" : UNKNOWN_TYPE);
+}
