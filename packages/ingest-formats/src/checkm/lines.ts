@@ -18,44 +18,42 @@ export interface Line {
 export type LineOrProblem = Line | { readonly problem: FormatProblem };
 
 /**
- * Cuts a source into lines: LF or CRLF, byte order mark dropped, the last line end optional. The first problem (bytes
- * that are not UTF-8, NUL, too long) is the last thing it yields. Holds one chunk and one line at a time.
+ * Cuts chunks into lines: LF or CRLF, byte order mark dropped, the last line end optional. The first problem (bytes that
+ * are not UTF-8, NUL, too long) is the last thing it gives. Holds one unfinished line.
  */
-export async function* manifestLines(source: ManifestSource, limits: LineLimits): AsyncGenerator<LineOrProblem> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let number = 0;
-  let rest = "";
-  let bytes = 0;
-  for await (const chunk of typeof source === "string" ? [source] : source) {
-    bytes += typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.byteLength;
-    const text = decode(decoder, chunk);
-    if (text === undefined) {
-      yield notUtf8(number + 1);
-      return;
-    }
-    if (bytes > limits.maxBytes) {
-      yield tooLarge(limits.maxBytes);
-      return;
-    }
-    const pieces = (rest + text).split("\n");
-    rest = pieces.pop() ?? "";
-    for (const piece of pieces) {
-      number += 1;
-      const line = cleanLine(piece, number, limits);
-      yield line;
-      if ("problem" in line) return;
-    }
-    if (rest.length > limits.maxLineLength) {
-      yield tooLong(number + 1, limits.maxLineLength);
-      return;
-    }
+export class LineCutter {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  readonly #limits: LineLimits;
+  #number = 0;
+  #rest = "";
+  #bytes = 0;
+
+  constructor(limits: LineLimits) {
+    this.#limits = limits;
   }
-  const tail = finish(decoder);
-  if (tail === undefined) {
-    yield notUtf8(number + 1);
-    return;
+
+  take(chunk: string | Uint8Array): LineOrProblem[] {
+    this.#bytes += typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.byteLength;
+    const text = decode(this.#decoder, chunk);
+    if (text === undefined) return [notUtf8(this.#number + 1)];
+    if (this.#bytes > this.#limits.maxBytes) return [tooLarge(this.#limits.maxBytes)];
+    const pieces = (this.#rest + text).split("\n");
+    this.#rest = pieces.pop() ?? "";
+    const lines = pieces.map((piece) => this.#line(piece));
+    const most = this.#limits.maxLineLength;
+    return this.#rest.length > most ? [...lines, tooLong(this.#number + 1, most)] : lines;
   }
-  if (rest + tail !== "") yield cleanLine(rest + tail, number + 1, limits);
+
+  end(): LineOrProblem[] {
+    const tail = finish(this.#decoder);
+    if (tail === undefined) return [notUtf8(this.#number + 1)];
+    return this.#rest + tail === "" ? [] : [this.#line(this.#rest + tail)];
+  }
+
+  #line(piece: string): LineOrProblem {
+    this.#number += 1;
+    return cleanLine(piece, this.#number, this.#limits);
+  }
 }
 
 /** Undefined: not UTF-8. A piece of text passes through the encoder, so that text and bytes can be mixed. */

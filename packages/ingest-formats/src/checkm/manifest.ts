@@ -1,7 +1,7 @@
 import type { FormatProblem, ParseFailure } from "../problem.ts";
 import type { ManifestKind } from "./kinds.ts";
 import type { ManifestSource } from "./lines.ts";
-import { type ManifestOptions, readManifest } from "./reader.ts";
+import { type ManifestOptions, readManifest, readManifestChunks } from "./reader.ts";
 import type { ManifestRow } from "./row.ts";
 
 export interface Manifest {
@@ -54,22 +54,27 @@ async function survey(
 ): Promise<ManifestSummary | ManifestFailure> {
   const limit = options.problemLimit ?? 100;
   const problems: FormatProblem[] = [];
+  const total = { rowCount: 0, knownBytes: 0, rowsWithoutSize: 0 };
   let kind: ManifestKind | undefined;
-  let rowCount = 0;
-  let knownBytes = 0;
-  let rowsWithoutSize = 0;
-  for await (const event of readManifest(source, options)) {
-    if (event.type === "kind") kind = event.kind;
-    else if (event.type === "row") {
-      rowCount += 1;
-      knownBytes += event.row.fileSize ?? 0;
-      if (event.row.fileSize === undefined) rowsWithoutSize += 1;
-      onRow(event.row);
-    } else if (problems.length >= limit) return { ok: false, problems, truncated: true };
-    else problems.push(event.problem);
+  for await (const events of readManifestChunks(source, options)) {
+    for (const event of events) {
+      if (event.type === "kind") kind = event.kind;
+      else if (event.type === "problem") problems.push(event.problem);
+      else {
+        count(total, event.row);
+        onRow(event.row);
+      }
+    }
+    if (problems.length > limit) return { ok: false, problems: problems.slice(0, limit), truncated: true };
   }
   if (kind === undefined || problems.length > 0) return { ok: false, problems, truncated: false };
-  return { ok: true, kind, rowCount, knownBytes, rowsWithoutSize };
+  return { ok: true, kind, ...total };
+}
+
+function count(total: { rowCount: number; knownBytes: number; rowsWithoutSize: number }, row: ManifestRow): void {
+  total.rowCount += 1;
+  total.knownBytes += row.fileSize ?? 0;
+  if (row.fileSize === undefined) total.rowsWithoutSize += 1;
 }
 
 /** Rows of a manifest that was validated before, from `fromRow` (counted from 1) on: how an expansion goes on. */

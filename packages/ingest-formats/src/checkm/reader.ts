@@ -2,7 +2,7 @@ import type { FormatProblem } from "../problem.ts";
 import { quote } from "../text.ts";
 import { type ManifestMode, readHeader } from "./header.ts";
 import type { ManifestKind } from "./kinds.ts";
-import { type Line, manifestLines, type ManifestSource } from "./lines.ts";
+import { type Line, LineCutter, type LineOrProblem, type ManifestSource } from "./lines.ts";
 import { type ManifestRow, readRow } from "./row.ts";
 import { SeenNames } from "./seen-names.ts";
 
@@ -30,20 +30,25 @@ export async function* readManifest(
   source: ManifestSource,
   options: ManifestOptions = {},
 ): AsyncGenerator<ManifestEvent> {
+  for await (const events of readManifestChunks(source, options)) yield* events;
+}
+
+/** The same, one array for each chunk: awaiting every single row would cost more than reading it. */
+export async function* readManifestChunks(
+  source: ManifestSource,
+  options: ManifestOptions = {},
+): AsyncGenerator<readonly ManifestEvent[]> {
   const reader = new Reader(options.mode ?? "default", options.kind);
-  const limits = {
+  const cutter = new LineCutter({
     maxBytes: options.maxBytes ?? Number.MAX_SAFE_INTEGER,
     maxLineLength: options.maxLineLength ?? DEFAULT_MAX_LINE_LENGTH,
-  };
-  for await (const line of manifestLines(source, limits)) {
-    if ("problem" in line) {
-      yield { type: "problem", problem: line.problem };
-      return;
-    }
-    yield* reader.take(line);
+  });
+  for await (const chunk of typeof source === "string" ? [source] : source) {
+    yield reader.takeAll(cutter.take(chunk));
     if (reader.stopped) return;
   }
-  yield* reader.end();
+  yield reader.takeAll(cutter.end());
+  if (!reader.stopped) yield reader.end();
 }
 
 class Reader {
@@ -61,7 +66,16 @@ class Reader {
     this.#expected = expected;
   }
 
-  take(line: Line): ManifestEvent[] {
+  takeAll(lines: readonly LineOrProblem[]): ManifestEvent[] {
+    const events: ManifestEvent[] = [];
+    for (const line of lines) {
+      if (this.stopped) break;
+      events.push(...("problem" in line ? this.#stop(line.problem) : this.#take(line)));
+    }
+    return events;
+  }
+
+  #take(line: Line): ManifestEvent[] {
     if (this.#eof) return this.#stop(afterEof(line));
     if (/^#%eof\s*$/i.test(line.text)) {
       this.#eof = true;

@@ -1,6 +1,6 @@
-import { type Digest, parseDigestAlgorithm } from "../digest.ts";
+import { type Digest, type DigestAlgorithm, parseDigestAlgorithm } from "../digest.ts";
 import { parseLocalIds } from "../local-ids.ts";
-import type { FormatProblem } from "../problem.ts";
+import type { FormatProblem, Parsed } from "../problem.ts";
 import { trimAscii } from "../text.ts";
 import { checkSize, checkUrl } from "./checks.ts";
 import type { ManifestMode } from "./header.ts";
@@ -48,29 +48,35 @@ export function readRow(line: Line, rowNumber: number, kind: ManifestKind, mode:
     const value = values[index];
     if (value !== undefined && value !== "") cells[column] = value;
   });
-  const problems = cellProblems(cells);
+  const algorithm = algorithmOf(cells);
+  const problems = cellProblems(cells, algorithm);
   if (mode === "strict") problems.push(...strictRowProblems(cells, values.length, kind));
   return {
-    row: buildRow(cells, rowNumber, line.number),
+    row: buildRow(cells, digestOf(cells, algorithm), rowNumber, line.number),
     problems: problems.map((problem) => ({ ...problem, line: line.number, row: rowNumber })),
   };
 }
 
-function cellProblems(cells: Cells): CellProblem[] {
+/** An algorithm without a value is ignored, as in production. */
+const algorithmOf = ({ hashAlgorithm, hashValue }: Cells): Parsed<DigestAlgorithm> | undefined =>
+  hashAlgorithm === undefined || hashValue === undefined ? undefined : parseDigestAlgorithm(hashAlgorithm);
+
+function cellProblems(cells: Cells, algorithm: Parsed<DigestAlgorithm> | undefined): CellProblem[] {
   const problems: CellProblem[] = [];
   if (cells.fileUrl !== undefined) problems.push(...checkUrl(cells.fileUrl));
   if (cells.fileSize !== undefined) problems.push(...checkSize(cells.fileSize));
-  // An algorithm without a value is ignored, as in production.
-  if (cells.hashAlgorithm !== undefined && cells.hashValue !== undefined) {
-    const algorithm = parseDigestAlgorithm(cells.hashAlgorithm);
-    if (!algorithm.ok) problems.push(...algorithm.problems.map((problem) => ({ ...problem, column: "hashAlgorithm" })));
+  if (algorithm?.ok === false) {
+    problems.push(...algorithm.problems.map((problem) => ({ ...problem, column: "hashAlgorithm" })));
   }
   return problems;
 }
 
-function buildRow(cells: Cells, row: number, line: number): ManifestRow {
+/** The value's length is not checked in default mode: a wrong one fails the comparison after the download. */
+const digestOf = (cells: Cells, algorithm: Parsed<DigestAlgorithm> | undefined): Digest | undefined =>
+  algorithm?.ok === true ? { algorithm: algorithm.value, value: (cells.hashValue ?? "").toLowerCase() } : undefined;
+
+function buildRow(cells: Cells, digest: Digest | undefined, row: number, line: number): ManifestRow {
   const { fileUrl, fileLastModified, fileName, mimeType, primaryIdentifier, creator, title, date } = cells;
-  const digest = digestOf(cells);
   return {
     row,
     line,
@@ -86,11 +92,4 @@ function buildRow(cells: Cells, row: number, line: number): ManifestRow {
     ...(title === undefined ? {} : { title }),
     ...(date === undefined ? {} : { date }),
   };
-}
-
-/** The value's length is not checked in default mode: a wrong one fails the comparison after the download. */
-function digestOf(cells: Cells): Digest | undefined {
-  if (cells.hashAlgorithm === undefined || cells.hashValue === undefined) return undefined;
-  const algorithm = parseDigestAlgorithm(cells.hashAlgorithm);
-  return algorithm.ok ? { algorithm: algorithm.value, value: cells.hashValue.toLowerCase() } : undefined;
 }
