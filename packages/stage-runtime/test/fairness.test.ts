@@ -75,10 +75,12 @@ describe("the scan for jobs that wait for over a day", () => {
     const entries = Array.from({ length: 1_200 }, (_, i) => ({ priority: 50, id: jobId(i) }));
     const old = jobId(700);
     const { session, reads } = sessionWhere((path) => (path.endsWith(old) ? NOW - OVERDUE_MS - 1 : NOW));
-    const scan = new OverdueScan(session, "Downloading");
+    const found: JobId[] = [];
+    const scan = new OverdueScan(session, "Downloading", (id) => found.push(id));
     for (const minute of [0, 0.5, 1, 2, 3]) await scan.look(entries, minute * 60_000);
     expect(reads.map((part) => part.length)).toEqual([500, 500, 200, 500]);
     expect([scan.has(old), scan.has(jobId(1))]).toEqual([true, false]);
+    expect(found).toEqual([old]);
     await scan.look(entries.slice(0, 10), 240_000);
     expect(scan.has(old)).toBe(false);
   });

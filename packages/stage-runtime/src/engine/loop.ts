@@ -1,7 +1,6 @@
 /** The loop that every duty runs in: turn while there is something to do, else wait to be woken. */
 import { setImmediate as nextTick } from "node:timers/promises";
-import type { ClosedReason } from "./gate.ts";
-import { CLOSED_REASONS } from "./gate.ts";
+import { CLOSED_REASONS, type ClosedReason } from "./gate.ts";
 import type { Scope } from "./scope.ts";
 import type { Waker } from "./waker.ts";
 
@@ -23,10 +22,11 @@ const WHILE_CLOSED_MS = 1_000;
 /** Until the first bell. What the turns have started may still be under way then. */
 export async function runLoop(parts: LoopParts): Promise<void> {
   const { name, scope, waker } = parts;
+  const shutter = new Shutter(scope, name);
   scope.gate.onChange(() => waker.wake());
   while (!scope.stopping.aborted) {
     scope.pulse.turned(name);
-    const waitMs = await oneTurn(parts);
+    const waitMs = await oneTurn(parts, shutter);
     if (waitMs > 0) await waker.wait(waitMs, scope.stopping);
     // All that was settled by one answer of ZooKeeper gives its places back before the next turn counts them.
     await nextTick();
@@ -34,10 +34,10 @@ export async function runLoop(parts: LoopParts): Promise<void> {
   scope.pulse.resting(name);
 }
 
-async function oneTurn({ name, scope, turn, idleMs, pausable = true }: LoopParts): Promise<number> {
+async function oneTurn({ name, scope, turn, idleMs, pausable = true }: LoopParts, shutter: Shutter): Promise<number> {
   try {
     const closed = await scope.gate.closedBecause();
-    showClosed(scope, closed);
+    shutter.show(closed);
     if (closed === "suspended" || (closed !== null && pausable)) {
       scope.probe({ kind: "closed", duty: name, why: closed });
       await lookAnyway(scope, closed);
@@ -60,7 +60,24 @@ async function lookAnyway(scope: Scope, closed: ClosedReason): Promise<void> {
   if (closed !== "suspended") scope.pulse.sawQueue();
 }
 
-function showClosed(scope: Scope, closed: ClosedReason | null): void {
-  for (const reason of CLOSED_REASONS)
-    scope.metrics.claimsClosed.set({ stage: scope.actor.stage, reason }, reason === closed ? 1 : 0);
+/** Claims that stop or go on are seen in a metric and, once for each change, in the log. */
+class Shutter {
+  readonly #scope: Scope;
+  readonly #duty: string;
+  #closed: ClosedReason | null = null;
+
+  constructor(scope: Scope, duty: string) {
+    this.#scope = scope;
+    this.#duty = duty;
+  }
+
+  show(closed: ClosedReason | null): void {
+    const { metrics, actor, log } = this.#scope;
+    for (const reason of CLOSED_REASONS)
+      metrics.claimsClosed.set({ stage: actor.stage, reason }, reason === closed ? 1 : 0);
+    if (closed === this.#closed) return;
+    this.#closed = closed;
+    if (closed === null) log.info({ duty: this.#duty }, "claims go on");
+    else log.info({ duty: this.#duty, reason: closed }, "no claims for now");
+  }
 }

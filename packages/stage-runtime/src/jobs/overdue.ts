@@ -10,13 +10,15 @@ const SCAN_MAX = 500;
 export class OverdueScan {
   readonly #session: Session;
   readonly #state: JobState;
+  readonly #onFound: (id: JobId, waitedMs: number) => void;
   readonly #overdue = new Set<JobId>();
   #scannedAtMs = -Infinity;
   #next = 0;
 
-  constructor(session: Session, state: JobState) {
+  constructor(session: Session, state: JobState, onFound: (id: JobId, waitedMs: number) => void) {
     this.#session = session;
     this.#state = state;
+    this.#onFound = onFound;
   }
 
   has(id: JobId): boolean {
@@ -35,11 +37,17 @@ export class OverdueScan {
     if (!answers.ok) return;
     this.#forgetGone(entries);
     this.#next += part.length;
-    const before = this.#session.serverNowMs() - OVERDUE_MS;
     for (const [i, answer] of answers.value.entries()) {
       const entry = part[i];
-      if (entry !== undefined && answer.kind === "node" && answer.node.stat.ctime < before) this.#overdue.add(entry.id);
+      if (entry !== undefined && answer.kind === "node") this.#weigh(entry.id, answer.node.stat.ctime);
     }
+  }
+
+  #weigh(id: JobId, sinceMs: number): void {
+    const waitedMs = this.#session.serverNowMs() - sinceMs;
+    if (waitedMs <= OVERDUE_MS || this.#overdue.has(id)) return;
+    this.#overdue.add(id);
+    this.#onFound(id, waitedMs);
   }
 
   #forgetGone(entries: readonly QueueEntry[]): void {

@@ -9,12 +9,16 @@ import type { Picker } from "./picker.ts";
 /** Some of a window are always locked or waiting: look at more than there is room for. */
 const LOOK_AHEAD = 2;
 const WINDOW_MAX = 200;
+/** So long what was seen of a job is believed without another look; a claim that believes too much is refused. */
+const BELIEVED_MS = 500;
 
 export class QueuePicker implements Picker {
   readonly #scope: Scope;
   readonly #state: JobState;
   readonly #candidates: Candidates;
   readonly #odd: OddEntries;
+  #spare: ReadyCandidate[] = [];
+  #lookedAtMs = -Infinity;
 
   constructor(scope: Scope, state: JobState, waker: Waker) {
     this.#scope = scope;
@@ -24,7 +28,7 @@ export class QueuePicker implements Picker {
   }
 
   async pick(free: number): Promise<readonly ReadyCandidate[]> {
-    const ready: ReadyCandidate[] = [];
+    const ready = this.#spareOnes();
     // A head full of locked entries must not cost a round trip for each: every further window is larger.
     for (let size = LOOK_AHEAD * free; ready.length < free; size *= LOOK_AHEAD) {
       const window = await this.#candidates.next(Math.min(WINDOW_MAX, size));
@@ -34,10 +38,24 @@ export class QueuePicker implements Picker {
         this.#candidates.putBack(window);
         break;
       }
+      this.#lookedAtMs = this.#nowMs();
       for (const candidate of looked.value) this.#sort(candidate, ready);
     }
-    this.#candidates.putBack(ready.slice(free).map(({ entry }) => entry));
+    this.#spare = ready.slice(free);
     return ready.slice(0, free);
+  }
+
+  /** Ready ones of the last look for which there was no room. */
+  #spareOnes(): ReadyCandidate[] {
+    const spare = this.#spare;
+    this.#spare = [];
+    if (this.#nowMs() - this.#lookedAtMs < BELIEVED_MS) return spare;
+    this.#candidates.putBack(spare.map(({ entry }) => entry));
+    return [];
+  }
+
+  #nowMs(): number {
+    return this.#scope.queue.clock.monotonicMs();
   }
 
   idleMs(): number {

@@ -57,6 +57,7 @@ export class Service {
   async run(): Promise<ExitCode> {
     const { log } = this.#host;
     log.info({ config: redactConfig(this.#options.config) }, "configuration");
+    if (this.#options.config.FAILPOINTS !== "") log.warn("failpoints are set: this process will break on purpose");
     try {
       await this.#start();
     } catch (error) {
