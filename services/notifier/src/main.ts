@@ -1,14 +1,11 @@
 import { openProfiles } from "@sluice/profile-store";
-import { readJob } from "@sluice/queue-core";
 import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
-import { failedInbox } from "./failed-inbox.ts";
+import { notifierDuties } from "./duties.ts";
 import { countDeliveries } from "./metrics.ts";
-import { notifyStage } from "./notify-stage.ts";
 
 const config = loadConfig(process.env);
-const profiles = await openProfiles(config.PROFILES_DIR);
 const egress = createEgress({
   policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
   totalTimeoutMs: config.CALLBACK_TIMEOUT_MS,
@@ -17,19 +14,10 @@ const egress = createEgress({
 await runService({
   service: "notifier",
   config,
-  duties: ({ registry }) => {
-    const parts = { profiles, egress, onDelivery: countDeliveries(registry) };
-    return [
-      notifyStage({ ...parts, attemptsMax: config.ATTEMPTS_MAX }),
-      failedInbox({
-        ...parts,
-        readSubject: (queue, id) => readJob(queue.session, id),
-        giveUpAfterMs: config.FAILED_CALLBACK_GIVE_UP_MS,
-      }),
-    ];
+  duties: async ({ registry, log }) => {
+    const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
+    const profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
+    return notifierDuties(config, { profiles, egress, onDelivery: countDeliveries(registry) });
   },
-  close: async () => {
-    await egress.close();
-    await profiles.close();
-  },
+  close: () => egress.close(),
 });

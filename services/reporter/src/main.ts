@@ -7,7 +7,6 @@ import { countMails } from "./metrics.ts";
 import { openMailer } from "./open-mailer.ts";
 
 const config = loadConfig(process.env);
-const profiles = await openProfiles(config.PROFILES_DIR);
 const mailer = openMailer(config.MAIL_URL, {
   from: config.MAIL_FROM,
   replyTo: config.MAIL_REPLY_TO ?? null,
@@ -17,14 +16,17 @@ const mailer = openMailer(config.MAIL_URL, {
 await runService({
   service: "reporter",
   config,
-  duties: async ({ registry, queue }) =>
-    reporterDuties(config, {
+  duties: async ({ registry, log, queue }) => {
+    const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
+    const profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
+    return reporterDuties(config, {
       postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail: countMails(registry) },
       folders: await openWorkingFolder(config.WORKING_DIR),
       queue: () => queue()?.context ?? null,
-    }),
-  close: async () => {
+    });
+  },
+  close: () => {
     mailer.close();
-    await profiles.close();
+    return Promise.resolve();
   },
 });

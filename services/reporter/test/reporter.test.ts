@@ -77,13 +77,14 @@ describe("the reporter on a real tree", () => {
 
   /** The reporter as its process runs it, but for the process. */
   async function startReporter(
-    overrides: { retentionDays?: number; only?: (duty: Duty) => boolean } = {},
+    overrides: { retentionDays?: number; failpoints?: string; only?: (duty: Duty) => boolean } = {},
   ): Promise<void> {
     const read = readConfig(baseConfig, {
       ZOOKEEPER_CONNECT: zk.connect,
       METRICS_PORT: "0",
       POLL_INTERVAL_MS: "50",
       IDLE_POLL_INTERVAL_MS: "200",
+      FAILPOINTS: overrides.failpoints ?? "",
       WORKER_ID: `reporter-${randomBytes(4).toString("hex")}`,
     });
     if (!read.ok) throw new Error(read.problems.join());
@@ -277,6 +278,15 @@ describe("the reporter on a real tree", () => {
     const key = await operator.session.get(`${paths.keys}/${day}/${uuid.value.submission.batchID}`);
     expect(key.ok && records.key.decode(key.value.data)).toMatchObject({ value: { batch } });
     expect(violations()).toEqual([]);
+  });
+
+  test("that stumbles between the mail and the verdict sends no second mail", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(1));
+    await startReporter({ failpoints: "reporter.afterEffect=throw#1" });
+    await end(jobs[0]!, "done");
+    await untilStatus(batch, "Completed");
+    expect(await mails()).toEqual([`${batch}.1.eml`]);
+    expect(await readBatch(operator.session, batch)).toMatchObject({ value: { expansion: { reports: 1 } } });
   });
 
   test("two of them report a batch once", async () => {

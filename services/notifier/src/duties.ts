@@ -1,0 +1,17 @@
+import { readJob } from "@sluice/queue-core";
+import type { Duty } from "@sluice/stage-runtime";
+import type { NotifierConfig } from "./config.ts";
+import { failedInbox, type FailedInboxParts } from "./failed-inbox.ts";
+import { notifyStage } from "./notify-stage.ts";
+
+type Settings = Pick<NotifierConfig, "ATTEMPTS_MAX" | "FAILED_CALLBACK_GIVE_UP_MS">;
+type Parts = Pick<FailedInboxParts, "profiles" | "egress" | "onDelivery">;
+
+export const notifierDuties = (config: Settings, parts: Parts): readonly Duty[] => [
+  notifyStage({ ...parts, attemptsMax: config.ATTEMPTS_MAX }),
+  failedInbox({
+    ...parts,
+    readSubject: (queue, id) => readJob(queue.session, id),
+    giveUpAfterMs: config.FAILED_CALLBACK_GIVE_UP_MS,
+  }),
+];
