@@ -41,7 +41,7 @@ import {
   testWorker,
   type TestWorker,
 } from "@sluice/testkit";
-import { registerWorker, seeded } from "./support/random.ts";
+import { registerWorker, seeded } from "../support/random.ts";
 import { connectSession, makeCommitter, systemClock } from "@sluice/zookeeper";
 
 const COMMITS = 5_000;

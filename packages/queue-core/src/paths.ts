@@ -24,8 +24,8 @@ export const clampPriority = (priority: number): number =>
 export const directoryOf = (state: JobState | BatchState): string => state.toLowerCase();
 const entryName = (priority: number, id: JobId): string => `${String(clampPriority(priority)).padStart(2, "0")}-${id}`;
 
-/** CDL's encoding of an ARK in a lock's name. Ours to keep, though `ark:/1` and `ark_/1` collide: it only makes one wait. */
-const cdlName = (raw: string): string => raw.replaceAll(/[:?/]/g, "_");
+/** CDL's encoding of an ARK in a lock's name: `ark:/99999/fk4` is `ark_99999_fk4`. A collision only makes one wait. */
+const cdlName = (raw: string): string => raw.replaceAll(/:?\//g, "_");
 
 export const paths = {
   batches: "/batches",

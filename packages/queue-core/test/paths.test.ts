@@ -91,7 +91,7 @@ describe("every path", () => {
     expect(meaningOf(paths.storageLock("ark:/99999/fk4555"))).toEqual({
       kind: "object-lock",
       family: "storage",
-      name: "ark__99999_fk4555",
+      name: "ark_99999_fk4555",
     });
     for (const path of ["/", "/jobs", "/jobs/states", "/jobs/states/pending", "/jobs/jid1", "/fleet/id", "/x/y"]) {
       expect(meaningOf(path)).toEqual({ kind: "other" });

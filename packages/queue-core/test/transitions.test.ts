@@ -26,7 +26,9 @@ const jobState = fc.constantFrom(...JOB_STATES);
 const batchState = fc.constantFrom(...BATCH_STATES);
 const operatorAction = fc.constantFrom(...JOB_ACTIONS.filter((a): a is Exclude<JobAction, "resume"> => a !== "resume"));
 const anyMove: fc.Arbitrary<JobMove> = fc.oneof(
-  fc.constantFrom("done", "fail", "park").map((outcome) => ({ by: "stage", outcome })),
+  fc
+    .constantFrom("done" as const, "fail" as const, "park" as const)
+    .map((outcome): JobMove => ({ by: "stage", outcome })),
   fc.constant<JobMove>({ by: "runtime", outcome: "quarantine" }),
   operatorAction.map((action): JobMove => ({ by: "operator", action })),
   fc.constant<JobMove>({ by: "batch-delete" }),

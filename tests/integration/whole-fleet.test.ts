@@ -1,0 +1,137 @@
+/** A batch through all eight services as separate processes, every invariant checked at every zxid. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BatchId, listBucket, readBatch, readJobs } from "@sluice/queue-core";
+import { checkInvariants, describeViolation, type OwnZooKeeper, ownZooKeeper, waitFor } from "@sluice/testkit";
+import { connectSession, type Session } from "@sluice/zookeeper";
+import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
+import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
+import { type Fleet, makeFleet, type Running } from "../support/fleet.ts";
+
+let zk: OwnZooKeeper;
+let fleet: Fleet;
+let content: Content;
+let receiver: Receiver;
+let intake: Running;
+let session: Session;
+
+beforeAll(async () => {
+  [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
+  fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url });
+  [intake] = (await fleet.startAll()) as [Running];
+  session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+}, 120_000);
+afterAll(async () => {
+  await session.close();
+  await fleet.stop();
+  await Promise.all([zk.stop(), content.close(), receiver.close()]);
+});
+
+async function untilReported(id: BatchId): Promise<string> {
+  return await waitFor(
+    async () => {
+      const view = await readBatch(session, id);
+      const status = view.kind === "found" ? view.value.status.status : "";
+      return ["Completed", "Failed"].includes(status) ? status : null;
+    },
+    { what: `report of ${id}`, limitMs: 150_000 },
+  );
+}
+
+describe("the whole fleet", () => {
+  test("takes 200 objects from submission to stored, recorded, called back and reported", async () => {
+    const id = await fleet.submit(intake, {
+      payload_url: content.batchManifest(200),
+      type: "single-file-batch-manifest",
+    });
+    expect(await untilReported(id)).toBe("Completed");
+
+    const view = await readBatch(session, id);
+    const completed = (await listBucket(session, id, "batch-completed")) ?? [];
+    expect(completed).toHaveLength(200);
+    expect(view).toMatchObject({
+      value: {
+        counts: { "batch-processing": 0, "batch-failed": 0 },
+        report: { failed_jobs: [], successful_jobs: completed },
+      },
+    });
+    const stored = await storedObjects(join(fleet.dataDir, "store"));
+    expect(stored).toHaveLength(200);
+    expect(stored.every(({ head }) => head === "v1")).toBe(true);
+    expect(inventoryCounts(join(fleet.dataDir, "inventory.db"))).toMatchObject({
+      objects: 200,
+      versions: 200,
+      ingests: 200,
+    });
+    expect(new Set(receiver.keys).size).toBe(200);
+    expect(receiver.keys).toHaveLength(200);
+    expect(await mails(fleet.dataDir)).toEqual([`${id}.1.eml`]);
+  }, 180_000);
+
+  test("takes an object manifest as one object of many files", async () => {
+    const id = await fleet.submit(intake, {
+      payload_url: content.objectManifest(5),
+      type: "object-manifest",
+      title: "Five files",
+    });
+    expect(await untilReported(id)).toBe("Completed");
+    const [job] = (await readJobs(session, (await listBucket(session, id, "batch-completed")) ?? [])) ?? [];
+    if (job?.kind !== "found") throw new Error("no job");
+    const url = new URL(job.value.inventory?.manifest_url ?? "");
+    const inventory = JSON.parse(await readFile(url, "utf8")) as {
+      versions: Record<string, { state: Record<string, string[]> }>;
+    };
+    const names = Object.values(inventory.versions["v1"]?.state ?? {})
+      .flat()
+      .filter((name) => name.startsWith("producer/"));
+    expect(names.sort()).toEqual([0, 1, 2, 3, 4].map((n) => `producer/file-${n}.txt`));
+  }, 60_000);
+
+  test("takes an uploaded file, and refuses one whose digest is wrong without harming others", async () => {
+    const good = await upload("hello", "5d41402abc4b2a76b9719d911017c592");
+    const bad = await upload("hello", "00000000000000000000000000000000");
+    expect(good.status).toBe(200);
+    const batches = [good, bad].map(({ text }) => /\bbid-[0-9a-f-]{36}\b/.exec(text)?.[0]);
+    // A wrong digest is refused at the door or fails its own job; it never reaches the store.
+    const before = (await storedObjects(join(fleet.dataDir, "store"))).length;
+    const answer = await fetch(`${intake.url}/v1/batches/${batches[0] ?? ""}`);
+    const { batch_id: id } = (await answer.json()) as { batch_id?: string };
+    expect(answer.status).toBe(200);
+    if (bad.status === 200) expect(bad.text).not.toBe(good.text);
+    else expect(bad.status).toBeGreaterThanOrEqual(400);
+    expect(before).toBeLessThanOrEqual(203);
+    expect(typeof id === "string" || id === undefined).toBe(true);
+  }, 60_000);
+
+  test("clears the working folder of every completed job", async () => {
+    await waitFor(async () => {
+      const batches = await readdir(join(fleet.dataDir, "queue"));
+      const left = await Promise.all(batches.map((batch) => readdir(join(fleet.dataDir, "queue", batch))));
+      return left.flat().every((name) => !name.startsWith("jid"));
+    });
+  }, 60_000);
+
+  test("kept every invariant at every zxid", () => {
+    const checked = checkInvariants({ logDir: zk.logDir, root: "/" });
+    expect(checked.violations.map(describeViolation)).toEqual([]);
+    expect(checked.transactions).toBeGreaterThan(500);
+  });
+});
+
+async function upload(body: string, md5: string): Promise<{ readonly status: number; readonly text: string }> {
+  const form = new FormData();
+  form.set("file", new Blob([body]), "hello.txt");
+  for (const [name, value] of Object.entries({
+    type: "file",
+    profile: "sluice_test_content",
+    submitter: "t",
+    digestType: "md5",
+    digestValue: md5,
+    responseForm: "json",
+  })) {
+    form.set(name, value);
+  }
+  const answer = await fetch(`${intake.url}/poster/submit`, { method: "POST", body: form });
+  return { status: answer.status, text: await answer.text() };
+}

@@ -1,0 +1,136 @@
+/** The real services as real processes, on a ZooKeeper and a folder of the test's own. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Child, freePort, startChild } from "@sluice/local-parts";
+import { type BatchId, parseBatchId } from "@sluice/queue-core";
+import { waitFor } from "@sluice/testkit";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+export const PIPELINE_SERVICES = [
+  "batch-intake",
+  "estimator",
+  "provisioner",
+  "downloader",
+  "processor",
+  "recorder",
+  "notifier",
+  "reporter",
+] as const;
+export type ServiceName = (typeof PIPELINE_SERVICES)[number] | "admin";
+
+export interface Running {
+  readonly service: ServiceName;
+  readonly metricsUrl: string;
+  readonly url: string;
+  readonly child: Child;
+  readonly log: () => Promise<string>;
+}
+
+export interface FleetOptions {
+  readonly zookeeper: string;
+  readonly sessionMs?: number;
+  readonly callbackUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Fleet {
+  readonly dataDir: string;
+  start(service: ServiceName, env?: Readonly<Record<string, string>>): Promise<Running>;
+  startAll(services?: readonly ServiceName[]): Promise<readonly Running[]>;
+  submit(intake: Running, body: Readonly<Record<string, unknown>>): Promise<BatchId>;
+  /** Ends everything that runs, and removes the folder. */
+  stop(): Promise<void>;
+}
+
+export const PROFILE = "sluice_test_content";
+
+const profileText = (callbackUrl: string | undefined): string =>
+  [
+    `ProfileID: ${PROFILE}`,
+    "ProfileDescription: Content of tests",
+    "Identifier-scheme: ARK",
+    "Identifier-namespace: 99999",
+    "Collection.1: ark:/99999/fk4test0collection",
+    "Type: MRT-curatorial",
+    "Role: MRT-content",
+    "Aggregate:",
+    "Owner: ark:/99999/fk4test0owner",
+    "Notification.1: depositor@example.org",
+    "StorageNode: 1",
+    ...(callbackUrl === undefined ? [] : [`CallbackURL: ${callbackUrl}`]),
+    "",
+  ].join("\n");
+
+export async function makeFleet(options: FleetOptions): Promise<Fleet> {
+  const dataDir = await mkdtemp(join(tmpdir(), "sluice-fleet-"));
+  for (const folder of ["queue", "profiles", "store", "outbox", "logs"]) await mkdir(join(dataDir, folder));
+  await writeFile(join(dataDir, "profiles", PROFILE), profileText(options.callbackUrl));
+  const children = new Set<Child>();
+  let count = 0;
+
+  async function start(service: ServiceName, env: Readonly<Record<string, string>> = {}): Promise<Running> {
+    const [metricsPort, port] = [await freePort(), await freePort()];
+    const name = `${service}-${++count}`;
+    const logFile = join(dataDir, "logs", `${name}.log`);
+    const child = await startChild({
+      command: process.execPath,
+      args: ["--enable-source-maps", `services/${service}/dist/main.js`],
+      cwd: ROOT,
+      logFile,
+      env: {
+        ...process.env,
+        ZOOKEEPER_CONNECT: options.zookeeper,
+        ZK_SESSION_TIMEOUT_MS: String(options.sessionMs ?? 10_000),
+        WORKING_DIR: join(dataDir, "queue"),
+        PROFILES_DIR: join(dataDir, "profiles"),
+        STORAGE_URL: `ocfl:${join(dataDir, "store")}`,
+        INVENTORY_URL: `sqlite:${join(dataDir, "inventory.db")}`,
+        MAIL_URL: `outbox:${join(dataDir, "outbox")}`,
+        ALLOW_LOOPBACK: "true",
+        METRICS_PORT: String(metricsPort),
+        PORT: String(port),
+        WORKER_ID: name,
+        ...options.env,
+        ...env,
+      },
+    });
+    children.add(child);
+    void child.exited.then(() => children.delete(child));
+    const metricsUrl = `http://127.0.0.1:${metricsPort}`;
+    return { service, metricsUrl, url: `http://127.0.0.1:${port}`, child, log: () => readFile(logFile, "utf8") };
+  }
+
+  return {
+    dataDir,
+    start,
+    startAll: async (services = PIPELINE_SERVICES) => {
+      const running = await Promise.all(services.map((service) => start(service)));
+      await Promise.all(running.map((each) => untilReady(each)));
+      return running;
+    },
+    submit: async (intake, body) => {
+      const answer = await fetch(`${intake.url}/v1/batches`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ profile: PROFILE, submitter: "test", ...body }),
+      });
+      const text = await answer.text();
+      const id = parseBatchId(/\bbid\d{10}\b/.exec(text)?.[0] ?? "");
+      if (!answer.ok || id === null) throw new Error(`not accepted: ${answer.status} ${text}`);
+      return id;
+    },
+    stop: async () => {
+      await Promise.all([...children].map((child) => child.kill("SIGKILL")));
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const readyz = async (running: Running): Promise<number | null> =>
+  (await fetch(`${running.metricsUrl}/readyz`).catch(() => null))?.status ?? null;
+
+export async function untilReady(running: Running): Promise<void> {
+  await waitFor(async () => (await readyz(running)) === 200, { what: `${running.service} ready`, limitMs: 60_000 });
+}
