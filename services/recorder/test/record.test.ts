@@ -292,6 +292,16 @@ describe("the database file", () => {
     for (const inventory of [...opened, await openSqliteInventory(file)]) await inventory.close();
   });
 
+  test("that somebody is busy with is waited for", async () => {
+    const file = join(office.root, "inventory.db");
+    const other = new Database(file);
+    other.exec("begin exclusive");
+    const opening = openSqliteInventory(file); // its first try is over when this returns
+    other.exec("rollback");
+    other.close();
+    await (await opening).close();
+  });
+
   test("that is no database stops the service with a message", async () => {
     const file = join(office.root, "notes.txt");
     write(file, "this is no database, whatever its name says\n".repeat(100));

@@ -1,6 +1,7 @@
 /** INVENTORY_URL=sqlite:FILE: the inventory in one file, for a laptop or one machine. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import Database from "libsql";
 import type { Inventory } from "./inventory.ts";
@@ -10,21 +11,44 @@ import type { InventoryTables } from "./tables.ts";
 
 /** How long a writer waits for another one. The whole process waits with it, so it must stay far below a session. */
 const BUSY_TIMEOUT_MS = 1_000;
+const OPEN_TRIES = 30;
+const OPEN_PAUSE_MS = 100;
 
 export async function openSqliteInventory(file: string): Promise<Inventory> {
   mkdirSync(dirname(file), { recursive: true });
-  // Its own connection: a statement of it that met another starter must not haunt the transactions to come.
-  const starting = new Kysely<InventoryTables>({ dialect: new SqliteDialect({ database: openDatabase(file) }) });
-  await migrate(starting).finally(() => starting.destroy());
-  const database = lockingAtBegin(openDatabase(file));
+  await patiently(() => prepareFile(file));
+  const database = lockingAtBegin(await patiently(() => Promise.resolve(openDatabase(file))));
   return sqlInventory(new Kysely({ dialect: new SqliteDialect({ database }) }), sortSqliteError);
+}
+
+/** Over a connection of its own: a statement of it that met another starter must not haunt the transactions to come. */
+async function prepareFile(file: string): Promise<void> {
+  const db = new Kysely<InventoryTables>({ dialect: new SqliteDialect({ database: openDatabase(file) }) });
+  await migrate(db).finally(() => db.destroy());
+}
+
+/** Recorders that start together: switching to write-ahead logging does not wait for others, so we do. */
+async function patiently<T>(open: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (tries === OPEN_TRIES || sortSqliteError(error)?.kind !== "unavailable") throw error;
+    }
+    await pause(OPEN_PAUSE_MS);
+  }
 }
 
 function openDatabase(file: string): Database.Database {
   const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
-  database.pragma("journal_mode = WAL");
-  database.pragma("synchronous = FULL"); // what was told to the depositor must survive a power cut
-  database.pragma("foreign_keys = ON");
+  try {
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL"); // what was told to the depositor must survive a power cut
+    database.pragma("foreign_keys = ON");
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   return database;
 }
 
