@@ -59,7 +59,28 @@ describe("admission", () => {
     expect(await recorder.settled()).toMatchObject([{ job: jobId(2), to: "Downloading" }]);
   });
 
-  test("by three provisioners at once gives no room away twice", async () => {
+  test("gives no room away twice when two provisioners have judged before either has admitted", async () => {
+    let letBothGo = (): void => undefined;
+    const bothClaimed = new Promise<void>((resolve) => (letBothGo = resolve));
+    const patient = provisioning(async () => {
+      await bothClaimed;
+      return done();
+    });
+    await world.addJob({ number: 1, state: "Provisioning", priority: 50, spaceNeeded: 60 });
+    const first = world.start("provisioner", [patient]);
+    await first.recorder.until("claimed");
+    await world.addJob({ number: 2, state: "Provisioning", priority: 1, spaceNeeded: 60 });
+    const second = world.start("provisioner", [patient]);
+    await second.recorder.until("claimed");
+    letBothGo();
+    const outcomes = [...(await first.recorder.settled()), ...(await second.recorder.settled())].map(
+      (each) => each.outcome,
+    );
+    expect(outcomes.sort()).toEqual(["done", "snooze"]);
+    expect(await inDownloading()).toBe(1);
+  });
+
+  test("by three provisioners at once gives away what there is, and no more", async () => {
     const made = Array.from({ length: 30 }, (_, i) => i + 1);
     for (const number of made) await world.addJob({ number, state: "Provisioning", spaceNeeded: 20 });
     const fleet = [1, 2, 3].map(() => world.start("provisioner", [provisioning()], { STAGE_CONCURRENCY: "4" }));

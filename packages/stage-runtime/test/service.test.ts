@@ -1,7 +1,7 @@
 import { paths, records } from "@sluice/queue-core";
 import { startFaultProxy, waitFor } from "@sluice/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTick, setTimeout as pause } from "node:timers/promises";
 import { CATALOGUE, done, EXIT, type Duty } from "../src/index.ts";
 import { downloading, type RunningService, World } from "./support/world.ts";
 
@@ -101,6 +101,7 @@ describe("a service", () => {
     running.service.ring();
     expect(await running.code).toBe(EXIT.clean);
     letGo();
+    await nextTick();
     expect(running.recorder.all("settled")).toMatchObject([{ job: id, outcome: "handback" }]);
     expect(await world.status(id)).toMatchObject({ status: "Downloading" });
   });

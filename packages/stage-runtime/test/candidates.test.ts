@@ -1,0 +1,97 @@
+import { jobId, jobNumber, type JobId, ownerOf } from "@sluice/queue-core";
+import type { Watch } from "@sluice/zookeeper";
+import { describe, expect, test } from "@jest/globals";
+import type { Scope } from "../src/engine/scope.ts";
+import { Waker } from "../src/engine/waker.ts";
+import { Candidates } from "../src/jobs/candidates.ts";
+
+const WORKERS = ["a", "b"];
+const ids = Array.from({ length: 40 }, (_, i) => jobId(i + 1));
+const ownedBy = (worker: string): JobId[] => ids.filter((id) => ownerOf(id, WORKERS) === worker);
+const name = (priority: number, id: JobId): string => `${String(priority).padStart(2, "0")}-${id}`;
+
+/** A queue whose time and content the test sets; worker "a" looks at it. */
+function queueOf(initial: readonly string[]) {
+  const at = { nowMs: 0, names: initial, lists: 0, watches: [] as Watch[], inHand: new Set<string>() };
+  const clock = { nowMs: () => at.nowMs, monotonicMs: () => at.nowMs };
+  const session = {
+    serverNowMs: () => at.nowMs,
+    readMany: () => Promise.resolve({ ok: true, value: [] }),
+    children: (_path: string, watch?: Watch) => {
+      at.lists += 1;
+      if (watch !== undefined) at.watches.push(watch);
+      return Promise.resolve({ ok: true, value: { names: at.names } });
+    },
+  };
+  const scope = {
+    actor: { stage: "downloader", worker: "a" },
+    queue: { session, clock },
+    settings: { pollMs: 2_000, idlePollMs: 30_000, concurrency: 4, attemptsMax: 5 },
+    members: { list: () => Promise.resolve(WORKERS), onChange: () => undefined },
+    fleetIdGuard: { check: () => Promise.resolve() },
+    pulse: { sawQueue: () => undefined },
+    probe: () => undefined,
+    random: () => 0,
+    inHand: { has: (id: string) => at.inHand.has(id) },
+  } as unknown as Scope;
+  return { at, candidates: new Candidates(scope, "Downloading", new Waker()) };
+}
+
+const idsOf = (entries: readonly { readonly id: JobId }[]): JobId[] => entries.map(({ id }) => id);
+
+describe("the candidates of a worker", () => {
+  test("are its own part first, then the others'", async () => {
+    const { candidates } = queueOf(ids.map((id) => name(10, id)));
+    const all = idsOf(await candidates.next(100));
+    const own = ownedBy("a");
+    expect(all.slice(0, own.length)).toEqual(own);
+    expect(all.slice(own.length).sort((a, b) => jobNumber(a) - jobNumber(b))).toEqual(ownedBy("b"));
+  });
+
+  test("are of another worker's part, if more urgent, only after that one let them lie for a second", async () => {
+    const [mine, theirs] = [ownedBy("a")[0]!, ownedBy("b")[0]!];
+    const { at, candidates } = queueOf([name(0, theirs), name(50, mine)]);
+    expect(idsOf(await candidates.next(9))).toEqual([mine, theirs]);
+    at.nowMs = 2_000;
+    expect(idsOf(await candidates.next(9))).toEqual([theirs, mine]);
+  });
+
+  test("are listed once for many windows, and again at the poll", async () => {
+    const { at, candidates } = queueOf(ids.map((id) => name(10, id)));
+    for (let window = 0; window < 5; window++) await candidates.next(4);
+    expect(at.lists).toBe(1);
+    at.nowMs = 2_000;
+    at.names = [name(0, jobId(99)), ...at.names];
+    at.nowMs = 4_000;
+    await candidates.next(4);
+    expect(at.lists).toBe(2);
+  });
+
+  test("that have run dry are not listed again before the watch or the poll says so", async () => {
+    const { at, candidates } = queueOf([]);
+    for (let turn = 0; turn < 3; turn++) expect(await candidates.next(4)).toEqual([]);
+    expect([at.lists, at.watches.length, candidates.idleMs()]).toEqual([1, 1, 30_000]);
+    at.names = [name(1, jobId(1))];
+    at.watches[0]?.();
+    expect(idsOf(await candidates.next(4))).toEqual([jobId(1)]);
+    expect(at.watches).toHaveLength(2);
+  });
+
+  test("are not those that wait, until their time has come, nor those in hand", async () => {
+    const { at, candidates } = queueOf([name(1, jobId(1)), name(1, jobId(2))]);
+    at.inHand.add(jobId(2));
+    expect(idsOf(await candidates.next(4))).toEqual([jobId(1)]);
+    candidates.wait(jobId(1), 500);
+    expect(candidates.idleMs()).toBe(500);
+    expect(await candidates.next(4)).toEqual([]);
+    at.nowMs = 500;
+    expect(idsOf(await candidates.next(4))).toEqual([jobId(1)]);
+  });
+
+  test("that were put back come first again", async () => {
+    const { candidates } = queueOf(ids.map((id) => name(10, id)));
+    const first = await candidates.next(3);
+    candidates.putBack(first.slice(1));
+    expect(await candidates.next(2)).toEqual(first.slice(1));
+  });
+});
