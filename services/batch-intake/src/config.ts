@@ -28,7 +28,7 @@ export const intakeConfig = baseConfig.extend({
 
 export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;
 
-const RELATIONS: readonly Relation[] = [
+export const RELATIONS: readonly Relation[] = [
   {
     path: "MANIFEST_MAX_BYTES",
     needs: ["MANIFEST_MAX_BYTES", "UPLOAD_MAX_BYTES"],
