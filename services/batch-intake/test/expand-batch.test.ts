@@ -79,6 +79,17 @@ describe("expanding a batch manifest", () => {
     );
   });
 
+  test("makes smaller chunks of large rows", async () => {
+    const manifest = fileBatchManifest(
+      Array.from({ length: 30 }, (_, i) => `http://content.example/${i} | | | | | ${i} | | | | ${"t".repeat(9_000)}`),
+    );
+    const stage = await setup(manifest);
+    const { chunks, given } = acceptingJobs();
+    const of = processing(expansionOf(manifest, 30));
+    await stage.handle(of, batchContext(of, given));
+    expect(chunks).toEqual([11, 11, 8]);
+  });
+
   test("gives a job what its row says", async () => {
     const manifest = manifestOf(2);
     const stage = await setup(manifest);

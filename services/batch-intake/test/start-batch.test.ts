@@ -99,6 +99,11 @@ describe("a batch of single files", () => {
     expect(await start({ type: BATCH_TYPE })).toMatchObject({ kind: "fail", code: "MANIFEST_CORRUPT" });
   });
 
+  test("fails when a row is longer than a job's nodes can hold", async () => {
+    const { start } = await setup(serving(fileBatchManifest([`${ROWS[0]!} | | | | ${"t".repeat(10_000)}`])));
+    expect(await start({ type: BATCH_TYPE })).toMatchObject({ kind: "fail", code: "MANIFEST_CORRUPT" });
+  });
+
   test("fails when the manifest is larger than allowed", async () => {
     const { start } = await setup(serving(fileBatchManifest(Array.from({ length: 4_000 }, () => ROWS[0]!))));
     expect(await start({ type: BATCH_TYPE })).toMatchObject({ kind: "fail", code: "MANIFEST_CORRUPT" });

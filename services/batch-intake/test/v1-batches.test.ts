@@ -96,6 +96,11 @@ describe("POST /v1/batches", () => {
     ["a payload name with folders", { ...GOOD, payload_name: "../a" }, "/payload_name"],
     ["a container, found by its name", { ...GOOD, payload_url: "https://content.example/a.zip" }, "/type"],
     ["a text far too long", { ...GOOD, title: "x".repeat(4_000) }, "/title"],
+    [
+      "far too much in all",
+      { ...GOOD, local_id: Array.from({ length: 30 }, (_, i) => `${i}${"x".repeat(3_000)}`) },
+      "",
+    ],
     ["a number where a text belongs", { ...GOOD, title: 7 }, "/title"],
   ])("refuses %s and names it", async (_what, body, field) => {
     const { postJson } = await startApp(cleanups);
@@ -113,6 +118,12 @@ describe("POST /v1/batches", () => {
     const response = await postJson(body);
     expect(response.status).toBe(status);
     await problemOf(response);
+  });
+
+  test("refuses what a page of another site makes a browser send", async () => {
+    const { postJson, queue } = await startApp(cleanups);
+    expect((await postJson(GOOD, { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect(queue.created.size).toBe(0);
   });
 
   test("refuses a body that is not called JSON", async () => {

@@ -83,7 +83,7 @@ async function specsOfRows(
   const job = await jobTypeOfRows(batch.submission.type, payloads.read(frozen.path));
   if (job === undefined) return retry("UNEXPECTED", `${frozen.path} is no batch manifest of a type that is taken`);
   const rows = manifestRows(payloads.read(frozen.path), { fromRow: expansion.created + 1 });
-  return { chunks: chunked(rows, CHUNK_ROWS, (row) => specOfRow(facts, row, job)) };
+  return { chunks: chunked(rows, (row) => specOfRow(facts, row, job)) };
 }
 
 async function addAll(chunks: AsyncIterable<readonly JobSpec[]>, ctx: BatchContext): Promise<BatchOutcome> {
@@ -106,13 +106,22 @@ async function* one<T>(value: T): AsyncGenerator<T> {
   yield await Promise.resolve(value);
 }
 
-async function* chunked<T, U>(items: AsyncIterable<T>, size: number, map: (item: T) => U): AsyncGenerator<U[]> {
-  let chunk: U[] = [];
+/** Larger transactions make everybody else wait, and ZooKeeper takes none above a megabyte. */
+const CHUNK_BYTES = 100 * 1024;
+
+async function* chunked<T>(items: AsyncIterable<T>, map: (item: T) => JobSpec): AsyncGenerator<JobSpec[]> {
+  let chunk: JobSpec[] = [];
+  let bytes = 0;
   for await (const item of items) {
-    chunk.push(map(item));
-    if (chunk.length < size) continue;
-    yield chunk;
-    chunk = [];
+    const spec = map(item);
+    const size = Buffer.byteLength(JSON.stringify(spec));
+    if (chunk.length === CHUNK_ROWS || (chunk.length > 0 && bytes + size > CHUNK_BYTES)) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(spec);
+    bytes += size;
   }
   if (chunk.length > 0) yield chunk;
 }

@@ -15,6 +15,8 @@ export type ManifestSurvey =
 /** A status message is no place for thousands of lines: the first ones show what kind of mistake it is. */
 const PROBLEMS_SHOWN = 10;
 const PROBLEMS_COUNTED = 1_000;
+/** In characters: what a row says goes into nodes of one job, and those are small. */
+const ROW_MAX = 10_000;
 
 /** Reads a manifest from beginning to end and keeps no row: nothing is started before all of it is known to be good. */
 export async function surveyManifest(
@@ -25,7 +27,7 @@ export async function surveyManifest(
   const shown: string[] = [];
   let wrong = 0;
   let rows = 0;
-  for await (const event of readManifest(source, { kind, maxBytes })) {
+  for await (const event of readManifest(source, { kind, maxBytes, maxLineLength: ROW_MAX })) {
     const problem =
       event.type === "problem" ? event.problem : event.type === "row" ? missingPart(event.row, kind) : null;
     if (event.type === "row") rows += 1;

@@ -3,7 +3,7 @@ import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
 import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
-import type { FieldProblem } from "../submission/field-problem.ts";
+import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
 
 /** What the HTTP side works with. */
 export interface HttpDeps extends AcceptPorts {
@@ -27,11 +27,13 @@ export const unavailable = (why: string): Problem =>
 /** Fields of a form by their names, those of a JSON body by pointer. */
 export function wrongFields(problems: readonly FieldProblem[], where: "form" | "body"): Problem {
   const errors = problems.map(({ field, detail }): ProblemItem =>
-    where === "form" ? { field, detail } : { pointer: `/${field}`, detail },
+    where === "form" ? { field: named(field), detail } : { pointer: field === WHOLE ? "" : `/${field}`, detail },
   );
-  const detail = problems.map((one) => `${one.field}: ${one.detail}`).join("; ");
+  const detail = problems.map((one) => `${named(one.field)}: ${one.detail}`).join("; ");
   return problem("INVALID_REQUEST", detail, { errors });
 }
+
+const named = (field: string): string => (field === WHOLE ? "submission" : field);
 
 export function refusalProblem(refusal: Exclude<Acceptance, { kind: "accepted" }>, where: "form" | "body"): Problem {
   switch (refusal.kind) {

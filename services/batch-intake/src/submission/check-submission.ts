@@ -10,7 +10,7 @@ import {
 } from "@sluice/ingest-formats";
 import type { Submission } from "@sluice/queue-core";
 import { checkPayload } from "./check-payload.ts";
-import type { Checked, FieldProblem } from "./field-problem.ts";
+import { type Checked, type FieldProblem, WHOLE } from "./field-problem.ts";
 import type { FieldName, FieldNames, SubmissionRequest } from "./request.ts";
 import { isPlainText, parseMailAddresses, TEXT_MAX } from "./text.ts";
 
@@ -78,7 +78,16 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
     submission_date: checks.submittedAt,
     ...passedOn(request),
   };
-  return { ok: true, value: submission };
+  return withinBound(submission);
+}
+
+/** Every job of the batch carries a copy of most of it, in a node of its own. */
+const SUBMISSION_MAX_BYTES = 32 * 1024;
+
+function withinBound(submission: Submission): Checked<Submission> {
+  if (Buffer.byteLength(JSON.stringify(submission)) <= SUBMISSION_MAX_BYTES) return { ok: true, value: submission };
+  const detail = `all fields together have more than ${SUBMISSION_MAX_BYTES} bytes`;
+  return { ok: false, problems: [{ field: WHOLE, detail }] };
 }
 
 /** What later stages read under Merritt's own names. */

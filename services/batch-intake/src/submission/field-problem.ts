@@ -8,7 +8,5 @@ export interface FieldProblem {
 export type Checked<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
-export const refuse = (field: string, detail: string): Checked<never> => ({
-  ok: false,
-  problems: [{ field, detail }],
-});
+/** Stands for all fields together. */
+export const WHOLE = "";
