@@ -51,10 +51,6 @@ describe("a configuration", () => {
     ]);
   });
 
-  test("knows no misspelt setting of ours", () => {
-    expect(problemsOf({ ...RIGHT, SLUICE_VERSON: "1" })).toEqual(["SLUICE_VERSON: there is no such setting"]);
-  });
-
   test("has a port for metrics that is not the service's own", () => {
     const schema = baseConfig.extend({ PORT: port().default(8_080) });
     expect(problemsOf({ ...RIGHT, METRICS_PORT: "8080" }, schema)).toEqual([

@@ -89,6 +89,17 @@ describe("a batch stage", () => {
     expect(await stateOf(id)).toMatchObject({ status: "Held", message: "collection held_content is held" });
   });
 
+  test("parks a batch whose collection is held while it is being validated", async () => {
+    const id = await addBatch();
+    const stage = starting(async () => {
+      await setHold(world.queue, { name: "ops", reason: "r" }, { kind: "collection", profile: "demo_content" });
+      return { kind: "start", rows: 1, digest: "" };
+    });
+    const { recorder } = world.start("batch-intake", [stage], EVERYTHING);
+    expect(await recorder.until("item")).toMatchObject([{ item: id, outcome: "park" }]);
+    expect(await stateOf(id)).toMatchObject({ status: "Held" });
+  });
+
   test("tries again after a passing failure, and fails the batch after the last attempt", async () => {
     const id = await addBatch();
     const stage = starting(() => Promise.resolve(retry("MANIFEST_UNREACHABLE", "503", 1)));

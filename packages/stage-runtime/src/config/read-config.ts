@@ -22,7 +22,7 @@ export function readConfig<S extends z.ZodObject>(
   { relations = [], readSecret = (file) => readFileSync(file, "utf8") }: ReadConfigOptions = {},
 ): ConfigResult<z.output<S>> {
   const names = Object.keys(schema.shape);
-  const problems: string[] = [...unknownNames(names, env)];
+  const problems: string[] = [];
   const raw = withSecrets(names, env, readSecret, problems);
   const values: Record<string, unknown> = {};
   for (const name of names) {
@@ -37,14 +37,6 @@ export function readConfig<S extends z.ZodObject>(
     problems.push(...whole.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
   if (problems.length > 0 || !whole.success) return { ok: false, problems };
   return { ok: true, config: Object.freeze(whole.data) };
-}
-
-/** A misspelt setting of ours must not be silently without effect. */
-function unknownNames(names: readonly string[], env: Environment): readonly string[] {
-  const known = new Set([...names, ...names.map((name) => name + SECRET_SUFFIX)]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith("SLUICE_") && !name.startsWith("SLUICE_TEST_") && !known.has(name))
-    .map((name) => `${name}: there is no such setting`);
 }
 
 /** Empty counts as unset, as in a compose file's `X: ${X:-}`. */

@@ -80,8 +80,10 @@ export class JobTask {
   }
 
   async #lockObjects(names: readonly ObjectLockName[]): Promise<boolean> {
-    if (names.length === 0) return true;
-    const result = await acquireObjectLocks(this.#scope.queue, this.#scope.actor, names.map(lockPath));
+    const held = new Set(this.#locks.flatMap((locks) => locks.paths));
+    const wanted = names.map(lockPath).filter((path) => !held.has(path));
+    if (wanted.length === 0) return true;
+    const result = await acquireObjectLocks(this.#scope.queue, this.#scope.actor, wanted);
     if (result.kind === "acquired") this.#locks.push(result.locks);
     if (result.kind === "busy") this.log.info({ lock: result.path }, "an object of this job is being worked on");
     return result.kind === "acquired";

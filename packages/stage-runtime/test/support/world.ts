@@ -2,6 +2,7 @@
 import {
   batchId,
   type BatchId,
+  BUCKETS,
   createJobOps,
   ensureTree,
   type FleetJob,
@@ -38,6 +39,8 @@ export interface RunningService {
 
 export const BATCH: BatchId = batchId(1);
 
+const BATCH_FOLDERS = ["", "/states", ...BUCKETS.map((bucket) => `/states/${bucket}`)];
+
 export class World {
   readonly connect: string;
   readonly zookeeper: TestZooKeeper | OwnZooKeeper;
@@ -66,16 +69,14 @@ export class World {
     const world = new World(zookeeper, session);
     const tree = await ensureTree(world.queue);
     if (!tree.ok) throw new Error(tree.problem);
-    await world.write(
-      [
-        "",
-        "/states",
-        "/states/batch-processing",
-        "/states/batch-failed",
-        "/states/batch-completed",
-        "/states/batch-deleted",
-      ].map((path) => ({ op: "create", path: paths.batch(BATCH) + path, data: Buffer.alloc(0) })),
-    );
+    await world.write([
+      ...BATCH_FOLDERS.map((path): Op => ({ op: "create", path: paths.batch(BATCH) + path, data: Buffer.alloc(0) })),
+      {
+        op: "create",
+        path: paths.batchStatus(BATCH),
+        data: records.batchStatus.encode({ status: "Processing", last_modified: "", message: "" }),
+      },
+    ]);
     return world;
   }
 
