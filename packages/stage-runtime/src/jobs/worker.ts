@@ -90,6 +90,8 @@ export class JobWorker {
       const permit = await passage.before(task.loaded);
       if (permit.kind === "park") return { kind: "end", ending: { kind: "park", why: permit.why } };
       if (permit.kind === "wait") return { kind: "snooze", delayMs: permit.delayMs, why: permit.why };
+      // Who begins now would never hear the bell that has rung.
+      if (this.#parts.scope.aborting.aborted) return handBack("its worker was stopped");
       return await this.#handle(task);
     } catch (error) {
       return this.#thrown(task, error);
