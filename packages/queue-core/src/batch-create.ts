@@ -2,9 +2,10 @@
 import type { QueueContext } from "./context.ts";
 import { createBatchOps } from "./batch-ops.ts";
 import type { IdBlocks } from "./id-blocks.ts";
-import type { BatchId, BatchUuid } from "./ids.ts";
+import { type BatchId, type BatchUuid, parseBatchId } from "./ids.ts";
+import { findKeptKey } from "./kept-keys.ts";
 import { paths } from "./paths.ts";
-import { records, type Submission } from "./records.ts";
+import { type KeyRecord, records, type Submission } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
@@ -28,12 +29,15 @@ const TRIES_MAX = 5;
 
 export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: CreateRequest): Promise<CreateResult> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
+    const kept = await findKeptKey(ctx, request.uuid);
+    if (kept.kind === "silence") return { kind: "lost" };
+    if (kept.kind === "found") return keptAnswer(kept.record, request);
     const id = request.id ?? (await ids.nextBatch());
     if (id === null) return { kind: "lost" };
     const status = { status: "Pending", last_modified: formatTimestamp(ctx.clock.nowMs()), message: "" } as const;
     const submission: Submission = { ...request.submission, batchID: request.uuid };
     const ops = createBatchOps({ id, uuid: request.uuid, submission, status });
-    const sent = await sendFenced(ctx, { rank: "commit", ops }, async () => {
+    const sent = await sendFenced(ctx, { rank: "commit", shared: kept.guard, ops }, async () => {
       const node = await ctx.session.get(paths.batchUuid(request.uuid));
       if (!node.ok) return node.code === "NO_NODE" ? "send-again" : "ask-again";
       const bid = records.bid.decode(node.value.data);
@@ -43,6 +47,7 @@ export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: Cre
     if (sent.kind === "lost") return sent;
     const replay = await existing(ctx, request);
     if (replay !== null) return replay;
+    if (sent.kind === "refused" && sent.fault.code === "BAD_VERSION") continue; // a key was put away: it may be ours
     // Not the UUID but the number was taken: somebody else numbers in this tree.
     if (sent.kind === "refused" && sent.fault.code === "NODE_EXISTS" && request.id === undefined) {
       if (await ids.skipTaken()) continue;
@@ -51,6 +56,13 @@ export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: Cre
     return { kind: "refused", detail: sent.kind === "refused" ? `${sent.fault.code} ${sent.fault.detail}` : "gone" };
   }
   return { kind: "refused", detail: "no free batch number found" };
+}
+
+function keptAnswer(record: KeyRecord, request: CreateRequest): CreateResult {
+  const id = parseBatchId(record.batch);
+  if (id === null) return { kind: "refused", detail: `no batch id: ${record.batch}` };
+  const same = record.request_digest === (request.submission.request_digest ?? "");
+  return { kind: same ? "replayed" : "conflict", id };
 }
 
 async function existing(ctx: QueueContext, request: CreateRequest): Promise<CreateResult | null> {

@@ -5,10 +5,11 @@
 import type { Op, Read } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
 import { type BatchId, type JobId, parseJobId } from "./ids.ts";
-import { createOp, deleteOp } from "./job-ops.ts";
+import { deleteOp } from "./job-ops.ts";
+import { keepKeyOps } from "./kept-keys.ts";
 import { deleteWithBatchOps } from "./operator-jobs.ts";
 import { paths, type QueueEntry } from "./paths.ts";
-import { type BatchStatus, EMPTY, records } from "./records.ts";
+import { type BatchStatus, records } from "./records.ts";
 import { type BatchState, type Bucket, BUCKETS, JOB_STATES, type JobState } from "./states.ts";
 import { isFinal } from "./transitions.ts";
 
@@ -52,9 +53,6 @@ export type CleanUpResult =
   | { readonly kind: "lost" };
 
 const DONE_WITH: readonly BatchState[] = ["Completed", "Deleted"];
-
-/** A day, for the directory of kept submission keys. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
  * Removes a Completed or Deleted batch with all its jobs: jobs first, in chunks, each checking the batch's status; the
@@ -148,26 +146,15 @@ async function removeBatch(
     ...(uuid === undefined ? [] : [`${paths.batchUuids}/${uuid}`]),
   ];
   const reports = await reportPaths(ctx, id);
-  const day = paths.keysOfDay(dayOf(ctx.clock.nowMs()));
-  const answers = await ctx.session.readMany([...reports, ...fixed, day].map((path): Read => ({ get: path })));
+  const answers = await ctx.session.readMany([...reports, ...fixed].map((path): Read => ({ get: path })));
   if (!answers.ok) return { kind: "lost" };
-  const versionOf = (i: number): number | null => {
-    const answer = answers.value[i];
-    return answer?.kind === "node" ? answer.node.stat.version : null;
-  };
   const deletes = [...reports, ...fixed].flatMap((path, i) => {
-    const version = versionOf(i);
-    return version === null ? [] : [deleteOp(path, version)];
+    const node = answers.value[i];
+    return node?.kind === "node" ? [deleteOp(path, node.node.stat.version)] : [];
   });
   const digest = decoded?.ok === true ? (decoded.value.request_digest ?? "") : "";
-  const key = records.key.encode({ batch: id, request_digest: digest });
-  const keep: readonly Op[] =
-    uuid === undefined
-      ? []
-      : [
-          ...(versionOf(reports.length + fixed.length) === null ? [createOp(day, EMPTY)] : []),
-          createOp(`${day}/${uuid}`, key),
-        ];
+  const keep = uuid === undefined ? [] : await keepKeyOps(ctx, uuid, { batch: id, request_digest: digest });
+  if (keep === null) return { kind: "lost" };
   const answer = await ctx.committer.submit({
     rank: "commit",
     ops: [deleteOp(paths.batchStatus(id), batch.version), ...deletes, deleteOp(paths.batch(id)), ...keep],

@@ -19,6 +19,7 @@ import {
   cleanUpBatch,
   createBatch,
   deleteJobsOfBatch,
+  expireKeys,
   type JobId,
   listBucket,
   type LoadedBatch,
@@ -326,6 +327,37 @@ describe("a failed batch", () => {
         /^\/(batches|jobs|batch-uuids)$|\/states\/[a-z]+$|audit|workers|callbacks\/|\/fleet\/(ids?|holds|space|batches\/[a-z]+|jobs|expansion|paused|drain|reports|callbacks)$/,
     });
     expect(Object.keys(left)).toEqual([expect.stringMatching(/^\/fleet\/keys\/\d{4}-\d{2}-\d{2}\/bid-/)]);
+  });
+});
+
+describe("a submission key", () => {
+  async function cleanedUp(key: string) {
+    const uuid = batchUuidFromKey("caller", key);
+    const request = { uuid, submission: aSubmission({ request_digest: "d" }) };
+    const made = await createBatch(intake.ctx, makeIdBlocks(intake.ctx), request);
+    if (made.kind !== "created") throw new Error(made.kind);
+    await intake.batches.settle(await claimBatch(intake, "Pending", made.id), { kind: "park", why: "held" });
+    await actOnBatch(operator.ctx, OPERATOR, "delete", made.id);
+    expect(await cleanUpBatch(reporter.ctx, made.id)).toEqual({ kind: "cleaned", jobs: 0 });
+    return { request, id: made.id };
+  }
+
+  test("still answers with its batch after the batch was cleaned up, and never makes a second one", async () => {
+    const { request, id } = await cleanedUp("key-9");
+    const ids = makeIdBlocks(intake.ctx);
+    expect(await createBatch(intake.ctx, ids, request)).toEqual({ kind: "replayed", id });
+    const other = { ...request, submission: aSubmission({ request_digest: "e" }) };
+    expect(await createBatch(intake.ctx, ids, other)).toEqual({ kind: "conflict", id });
+    const batches = await intake.session.children(paths.batches);
+    expect(batches.ok && batches.value.names).toEqual([]);
+  });
+
+  test("is forgotten when nobody can repeat it any more", async () => {
+    await cleanedUp("key-10");
+    expect(await expireKeys(reporter.ctx)).toBe(0);
+    const later = { ...reporter.ctx, clock: { ...reporter.ctx.clock, nowMs: () => Date.now() + 32 * 86_400_000 } };
+    expect(await expireKeys(later)).toBe(1);
+    expect(await tree(reporter.session, { under: ["/fleet/keys"] })).toEqual({ "/fleet/keys": null });
   });
 });
 
