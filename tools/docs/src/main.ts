@@ -2,11 +2,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describeStates, describeZnodes } from "@sluice/queue-core";
+import { describeErrors } from "./errors-page.ts";
+import { describeMetrics } from "./metrics-page.ts";
+import { metricsOfServices } from "./service-metrics.ts";
 
-const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
+const root = new URL("../../../", import.meta.url);
+const docs = fileURLToPath(new URL("docs/", root));
 const pages: readonly (readonly [string, string])[] = [
   ["states.md", describeStates()],
   ["znodes.md", describeZnodes()],
+  ["errors.md", describeErrors()],
+  ["metrics.md", describeMetrics(await metricsOfServices(new URL("services/", root)))],
 ];
 
 const check = process.argv.includes("--check");
