@@ -43,8 +43,14 @@ export function claimBatchOps(lease: BatchLease, lock: Lock): readonly Op[] {
   ];
 }
 
-export const releaseBatchOps = (lease: BatchLease): readonly Op[] => [
+export const releaseBatchOps = (lease: BatchLease, counted: boolean): readonly Op[] => [
   setOp(paths.batchStatus(lease.id), lease.statusBytes, lease.token),
+  ...(counted
+    ? []
+    : [
+        deleteOp(paths.fleetBatch(lease.state, lease.id), lease.entryVersion),
+        createOp(paths.fleetBatch(lease.state, lease.id)),
+      ]),
   deleteOp(paths.batchLock(lease.id)),
 ];
 

@@ -160,7 +160,8 @@ async function planOf(
 ): Promise<BatchPlan | { readonly problem: string }> {
   const { lease, batch } = loaded;
   if (ending.kind === "release") {
-    return { to: lease.state, ops: releaseBatchOps(lease), gate: [], expansion: null };
+    const ops = releaseBatchOps(lease, ending.counted === true);
+    return { to: lease.state, ops, gate: [], expansion: null };
   }
   const outcome = outcomeOf(ending);
   const to = nextBatchState(lease.state, { by: "stage", outcome });

@@ -20,8 +20,8 @@ export interface BatchLease {
   readonly token: number;
   readonly statusBytes: Buffer;
   /**
-   * Version of /fleet/batches/STATE/BID. Every claim writes that empty node once, so its version counts the attempts
-   * of this state, in a tree in which a batch has no history node of its own.
+   * Version of /fleet/batches/STATE/BID. Every claim writes that empty node once, and an uncounted release makes it
+   * anew: its version counts the attempts that failed or died, in a tree in which a batch has no history of its own.
    */
   readonly entryVersion: number;
 }
@@ -73,8 +73,8 @@ export type BatchEnding =
   | { readonly kind: "fail"; readonly code: ErrorCode; readonly message: string }
   /** Reporting, UpdateReporting: the depositor was told this. */
   | { readonly kind: "verdict"; readonly report: StatusReport }
-  /** The state stays; somebody may claim the batch again. */
-  | { readonly kind: "release" };
+  /** The state stays; somebody may claim the batch again. `counted` = as another attempt; else the count starts anew. */
+  | { readonly kind: "release"; readonly counted?: true };
 
 /** Where adding jobs to a batch can end. */
 export type ExpandResult =

@@ -38,13 +38,18 @@ export async function deleteJobsOfBatch(ctx: QueueContext, id: BatchId, by: stri
   if ((await batchStatus(ctx, id))?.status.status !== "Deleted") return 0;
   let left = 0;
   for (const bucket of OPEN_BUCKETS) {
-    for (const job of await jobsIn(ctx, id, bucket)) {
-      const move = await deleteWithBatchOps(ctx, job, by, ctx.newId());
-      const answer = move === null ? null : await ctx.committer.submit({ rank: "commit", ops: move.ops });
-      if (answer?.ok !== true) left += 1;
+    const jobs = await jobsIn(ctx, id, bucket);
+    for (let i = 0; i < jobs.length; i += JOBS_PER_DELETE) {
+      const gone = await Promise.all(jobs.slice(i, i + JOBS_PER_DELETE).map((job) => deleteJob(ctx, job, by)));
+      left += gone.filter((each) => !each).length;
     }
   }
   return left;
+}
+
+async function deleteJob(ctx: QueueContext, job: JobId, by: string): Promise<boolean> {
+  const move = await deleteWithBatchOps(ctx, job, by, ctx.newId());
+  return move !== null && (await ctx.committer.submit({ rank: "commit", ops: move.ops })).ok;
 }
 
 export type CleanUpResult =

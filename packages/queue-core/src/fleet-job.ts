@@ -26,19 +26,25 @@ export function newFleetJob(event: NewEvent): FleetJob {
   return { attempts: 0, events: [jobEvent(event)] };
 }
 
-function jobEvent({ op, atMs, kind, state, by, detail }: NewEvent): JobEvent {
+function jobEvent({ op, atMs, kind, state, by, detail = "" }: NewEvent, claimed?: FleetJob["claimed"]): JobEvent {
   const head: [string, number, EventKind, JobState, string] = [op, seconds(atMs), kind, state, by.slice(0, WORKER_MAX)];
-  return detail === undefined || detail === "" ? head : [...head, detail.slice(0, DETAIL_MAX)];
+  const took = claimed === undefined ? [] : [String(Math.max(0, seconds(atMs) - claimed[0]))];
+  return detail === "" && took.length === 0 ? head : [...head, detail.slice(0, DETAIL_MAX), ...took];
 }
 
 /** A claim counts an attempt and ends any wait. */
 export function claimed(job: FleetJob, worker: string, atMs: number): FleetJob {
-  return keep(job, { attempts: job.attempts + 1, claimed: [seconds(atMs), worker.slice(0, WORKER_MAX)] });
+  const { attempts, files, events } = job;
+  const claim: [number, string] = [seconds(atMs), worker.slice(0, WORKER_MAX)];
+  return { attempts: attempts + 1, ...(files === undefined ? {} : { files }), claimed: claim, events };
 }
+
+/** Its last claim ended without a word: the worker died, or was fenced out. Only tells of a job that is not locked. */
+export const diedInHand = (job: FleetJob): boolean => job.claimed !== undefined;
 
 /** The job has left its state: a new stage starts counting from zero. */
 export function moved(job: FleetJob, event: NewEvent, files: number | undefined = job.files): FleetJob {
-  return append(keep(job, { attempts: 0, files }), event);
+  return append({ attempts: 0, ...(files === undefined ? {} : { files }), events: job.events }, event, job.claimed);
 }
 
 export interface Wait {
@@ -50,14 +56,23 @@ export interface Wait {
 
 export function waiting(job: FleetJob, wait: Wait, event: NewEvent): FleetJob {
   const attempts = wait.countsAttempt ? job.attempts : Math.max(0, job.attempts - 1);
-  const base = keep(job, { attempts });
-  const delayed = wait.delayMs > 0 ? { ...base, not_before: Math.ceil(wait.delayMs) } : base;
-  return append(wait.why === "" ? delayed : { ...delayed, why: wait.why.slice(0, WHY_MAX) }, event);
+  const next: FleetJob = {
+    attempts,
+    ...(wait.delayMs > 0 ? { not_before: Math.ceil(wait.delayMs) } : {}),
+    ...(wait.why === "" ? {} : { why: wait.why.slice(0, WHY_MAX) }),
+    ...(job.files === undefined ? {} : { files: job.files }),
+    events: job.events,
+  };
+  return append(next, event, job.claimed);
 }
 
-/** The reason a job waits has changed, with nobody having claimed it. */
-export function explained(job: FleetJob, why: string): FleetJob {
-  return { ...job, why: why.slice(0, WHY_MAX) };
+/**
+ * The reason a job waits has changed, with nobody having claimed it. A delay counts from the node's mtime, which this
+ * write moves: what is left of it, if anything, must be said anew.
+ */
+export function explained(job: FleetJob, why: string, delayLeftMs = 0): FleetJob {
+  const { not_before: _, ...rest } = job;
+  return { ...rest, ...(delayLeftMs > 0 ? { not_before: Math.ceil(delayLeftMs) } : {}), why: why.slice(0, WHY_MAX) };
 }
 
 /** When the job may be claimed, in ms of the server's clock; `mtimeMs` is the node's. */
@@ -67,24 +82,9 @@ export function readyAtMs(job: FleetJob, mtimeMs: number): number {
 
 export const hasOp = (job: FleetJob, op: string): boolean => job.events.some((event) => event[0] === op);
 
-/** Everything that survives a step; a wait and its reason do not. */
-function keep(
-  job: FleetJob,
-  patch: { attempts: number; files?: number | undefined; claimed?: FleetJob["claimed"] },
-): FleetJob {
-  const files = "files" in patch ? patch.files : job.files;
-  const claim = patch.claimed ?? job.claimed;
-  return {
-    attempts: patch.attempts,
-    ...(files === undefined ? {} : { files }),
-    ...(claim === undefined ? {} : { claimed: claim }),
-    events: job.events,
-  };
-}
-
 /** Adds an event, then forgets the oldest until the record fits. The newest never goes: an op id must be found again. */
-function append(job: FleetJob, event: NewEvent): FleetJob {
-  let events = [...job.events, jobEvent(event)].slice(-EVENTS_MAX);
+function append(job: FleetJob, event: NewEvent, claim: FleetJob["claimed"]): FleetJob {
+  let events = [...job.events, jobEvent(event, claim)].slice(-EVENTS_MAX);
   while (events.length > 1 && records.fleetJob.encode({ ...job, events }).length > FLEET_JOB_BYTES_MAX)
     events = events.slice(1);
   return { ...job, events };

@@ -119,7 +119,7 @@ export { cleanUpBatch, type CleanUpResult, deleteJobsOfBatch, sweepEntry } from 
 export { type BatchView, type JobView, listBucket, readBatch, readJob, readJobs, type Viewed } from "./readers.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
 export { createJobOps, type NewJob } from "./job-ops.ts";
-export { explained, newFleetJob } from "./fleet-job.ts";
+export { diedInHand, explained, newFleetJob } from "./fleet-job.ts";
 export { batchEdges, describeStates, type Edge, jobEdges } from "./describe.ts";
 export { describeZnodes, ZNODES, type ZnodeRow } from "./znodes.ts";
 export { dayOf, expireKeys, KEYS_KEPT_DAYS } from "./kept-keys.ts";

@@ -216,7 +216,7 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** [op, unix seconds, kind, state it was in, by whom, detail]. Short form: twelve of them fit into 1 KB. */
+/** [op, unix seconds, kind, state it was in, by whom, detail?, seconds since the claim?]: twelve fit into 1 KB. */
 export const JobEventSchema = z.tuple([text, z.number().int(), z.enum(EVENT_KINDS), jobState, text]).rest(text);
 export type JobEvent = z.infer<typeof JobEventSchema>;
 
@@ -229,7 +229,7 @@ export const FleetJobSchema = z.object({
   why: text.optional(),
   /** The claim token whose files count: JID/.claim-TOKEN. */
   files: z.number().int().min(0).optional(),
-  /** [unix seconds, worker] of the claim under way or of the last one. */
+  /** [unix seconds, worker] of the claim under way; left behind by a worker that died with the job in hand. */
   claimed: z.tuple([z.number().int(), text]).optional(),
   events: z.array(JobEventSchema),
 });

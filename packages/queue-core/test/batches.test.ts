@@ -183,6 +183,22 @@ describe("expanding a batch", () => {
   });
 });
 
+describe("the attempts at a batch", () => {
+  test("are the claims that failed or died; an orderly release starts the count anew", async () => {
+    const id = await aBatch(intake);
+    const dying = await testWorker(connect, "batch-intake");
+    expect((await claimBatch(dying, "Pending", id)).batch.attempt).toBe(1);
+    await dying.close();
+    const second = await claimBatch(intake, "Pending", id);
+    expect(second.batch.attempt).toBe(2);
+    await intake.batches.settle(second, { kind: "release", counted: true });
+    const third = await claimBatch(intake, "Pending", id);
+    expect(third.batch.attempt).toBe(3);
+    await intake.batches.settle(third, { kind: "release" });
+    expect((await claimBatch(intake, "Pending", id)).batch.attempt).toBe(1);
+  });
+});
+
 describe("the report gate", () => {
   test("stays shut while rows are not yet jobs, even if every job so far has ended", async () => {
     const id = await aBatch(intake);

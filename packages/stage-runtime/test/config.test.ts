@@ -81,7 +81,7 @@ describe("a configuration", () => {
     expect(problemsOf({ N: "1.5", F: "maybe" }, schema)).toEqual([n, "F: must be true or false"]);
   });
 
-  test("that is wrong is printed, and ends the process with code 1", () => {
+  test("that is wrong is printed, and ends the process with code 78", () => {
     let said = "";
     const terminal = {
       complain: (text: string) => void (said = text),
@@ -89,7 +89,7 @@ describe("a configuration", () => {
         throw new Error(`exit ${code}`);
       },
     };
-    expect(() => parseConfig("estimator", baseConfig, { ATTEMPTS_MAX: "0" }, [], terminal)).toThrow("exit 1");
+    expect(() => parseConfig("estimator", baseConfig, { ATTEMPTS_MAX: "0" }, [], terminal)).toThrow("exit 78");
     expect(said).toBe(
       "estimator: wrong configuration\n" +
         "  ZOOKEEPER_CONNECT: is required: host:port,host:port/chroot\n" +

@@ -7,7 +7,7 @@ import type { Instance } from "./instances.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** A service ends so when its configuration is wrong: starting it again would not help. */
-const EXIT_CONFIGURATION = "exit code 1";
+const EXIT_CONFIGURATION = "exit code 78";
 const BACKOFF_MS = { first: 500, most: 15_000 } as const;
 /** One that ran this long is taken as healthy: its next end is a new story. */
 const HEALTHY_AFTER_MS = 30_000;

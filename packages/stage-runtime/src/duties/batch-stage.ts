@@ -5,7 +5,6 @@ import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import { BatchWork, type BatchWorkParts } from "./batch-work.ts";
 import { type ItemResult, startItemDuty } from "./item-loop.ts";
-import { ItemRetries } from "./item-retries.ts";
 
 const HELD_BY_ANOTHER_MS = 1_000;
 const BROKEN_MS = 5 * 60_000;
@@ -17,7 +16,6 @@ export function startBatchStage(duty: BatchStage, scope: Scope): RunningDuty {
     duty,
     store: makeBatchStore(queue, actor),
     expander: makeExpander(queue, actor, makeIdBlocks(queue), { fleetId, workingDir }),
-    retries: new ItemRetries(scope.random),
   };
   return startItemDuty(
     {

@@ -10,18 +10,18 @@ import {
   queueIsFull,
 } from "@sluice/queue-core";
 import type { BatchContext, BatchStage } from "../duty.ts";
+import { retryDelayMs } from "../engine/backoff.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
+import { isPoison } from "../engine/settle.ts";
 import type { Log } from "../log.ts";
 import { type BatchOutcome, retry, type Retry } from "../outcome.ts";
 import type { ItemResult } from "./item-loop.ts";
-import type { ItemRetries } from "./item-retries.ts";
 
 export interface BatchWorkParts {
   readonly scope: Scope;
   readonly duty: BatchStage;
   readonly store: BatchStore;
   readonly expander: Expander;
-  readonly retries: ItemRetries;
 }
 
 const GUARD_ROUNDS_MAX = 5;
@@ -60,6 +60,8 @@ export class BatchWork {
   async #outcome(): Promise<BatchOutcome> {
     const { scope, duty } = this.#parts;
     try {
+      const poison = this.#poison();
+      if (poison !== null) return poison;
       await scope.failpoint("afterBatchClaim");
       const held = await this.#heldBecause();
       if (held !== null) return { kind: "park", why: held };
@@ -104,8 +106,7 @@ export class BatchWork {
 
   /** The ending to write, and what it means for the directory if the tree takes it. */
   #decide(outcome: BatchOutcome): { ending: BatchEnding; result: ItemResult } {
-    const { retries, scope } = this.#parts;
-    const { id } = this.#loaded.batch;
+    const { scope } = this.#parts;
     const release: BatchEnding = { kind: "release" };
     switch (outcome.kind) {
       case "snooze":
@@ -115,33 +116,42 @@ export class BatchWork {
           return { ending: release, result: { kind: "later", outcome: "handback", delayMs: 0 } };
         return this.#tryAgain(outcome);
       case "release":
-        retries.succeeded(id);
         return { ending: outcome, result: { kind: "later", outcome: "release", delayMs: 0 } };
       case "start":
       case "park":
       case "fail":
       case "verdict":
-        retries.succeeded(id);
         return { ending: outcome, result: { kind: "gone", outcome: outcome.kind } };
     }
   }
 
-  /**
-   * Only the failures seen by this process count: a batch has no node for its attempts, and the version of its queue
-   * entry also counts the claims that were snoozed.
-   */
   #tryAgain(outcome: Retry): { ending: BatchEnding; result: ItemResult } {
-    const { retries, scope, duty } = this.#parts;
-    const { id, expansion } = this.#loaded.batch;
-    const failures = retries.failed(id);
-    const mayFail =
-      batchRow(duty.takes).fail !== null && duty.takes !== "Reporting" && duty.takes !== "UpdateReporting";
-    if (failures >= scope.settings.attemptsMax && mayFail && (expansion?.created ?? 0) === 0) {
-      const message = `after ${failures} attempts: ${outcome.code}: ${outcome.message}`;
+    const { scope } = this.#parts;
+    const { attempt } = this.#loaded.batch;
+    if (attempt >= scope.settings.attemptsMax && this.#mayFail()) {
+      const message = `after ${attempt} attempts: ${outcome.code}: ${outcome.message}`;
       return { ending: { kind: "fail", code: "GIVEN_UP", message }, result: { kind: "gone", outcome: "fail" } };
     }
-    const delayMs = outcome.delayMs ?? retries.delayMs(failures);
-    return { ending: { kind: "release" }, result: { kind: "later", outcome: "retry", delayMs } };
+    const delayMs = outcome.delayMs ?? retryDelayMs(attempt, scope.random());
+    return { ending: { kind: "release", counted: true }, result: { kind: "later", outcome: "retry", delayMs } };
+  }
+
+  /** A report cannot be given up, and once a job exists the batch must report on it. */
+  #mayFail(): boolean {
+    const { state, expansion } = this.#loaded.batch;
+    const reports = expansion !== null && expansion.created > 0;
+    return batchRow(state).fail !== null && !reports;
+  }
+
+  /** Its workers died before they could say anything, as often as attempts are allowed. */
+  #poison(): BatchOutcome | null {
+    const { scope } = this.#parts;
+    const died = this.#loaded.batch.attempt - 1;
+    if (!isPoison(died, scope.settings.attemptsMax)) return null;
+    const message = `${died} attempts ended without an outcome: its workers died`;
+    if (this.#mayFail()) return { kind: "fail", code: "QUARANTINED", message };
+    this.#log.error({ died }, "the workers of a batch that cannot be failed keep dying: tried again");
+    return null;
   }
 
   async #settle(ending: BatchEnding, result: ItemResult): Promise<ItemResult> {

@@ -1,10 +1,11 @@
 /** Looks at the next candidates in windows of one round trip; what cannot be claimed costs no write. */
-import { type Candidate, type JobState, peek, type ReadyCandidate } from "@sluice/queue-core";
+import { type Candidate, type JobId, type JobState, peek, type ReadyCandidate } from "@sluice/queue-core";
 import type { Scope } from "../engine/scope.ts";
 import type { Waker } from "../engine/waker.ts";
 import { Candidates } from "./candidates.ts";
 import { OddEntries } from "./odd-entries.ts";
 import type { Picker } from "./picker.ts";
+import { isSuspect } from "./suspects.ts";
 
 /** Some of a window are always locked or waiting: look at more than there is room for. */
 const LOOK_AHEAD = 2;
@@ -19,6 +20,8 @@ export class QueuePicker implements Picker {
   readonly #odd: OddEntries;
   #spare: ReadyCandidate[] = [];
   #lookedAtMs = -Infinity;
+  /** The last one that was taken. */
+  #suspect: JobId | null = null;
 
   constructor(scope: Scope, state: JobState, waker: Waker) {
     this.#scope = scope;
@@ -29,6 +32,7 @@ export class QueuePicker implements Picker {
 
   async pick(free: number): Promise<readonly ReadyCandidate[]> {
     const ready = this.#spareOnes();
+    const later: ReadyCandidate[] = [];
     // A head full of locked entries must not cost a round trip for each: every further window is larger.
     for (let size = LOOK_AHEAD * free; ready.length < free; size *= LOOK_AHEAD) {
       const window = await this.#candidates.next(Math.min(WINDOW_MAX, size));
@@ -39,8 +43,9 @@ export class QueuePicker implements Picker {
         break;
       }
       this.#lookedAtMs = this.#nowMs();
-      for (const candidate of looked.value) this.#sort(candidate, ready);
+      for (const candidate of looked.value) this.#sort(candidate, ready, later);
     }
+    this.#candidates.putBack(later.map(({ entry }) => entry));
     this.#spare = ready.slice(free);
     return ready.slice(0, free);
   }
@@ -62,10 +67,10 @@ export class QueuePicker implements Picker {
     return this.#candidates.idleMs();
   }
 
-  #sort(candidate: Candidate, ready: ReadyCandidate[]): void {
+  #sort(candidate: Candidate, ready: ReadyCandidate[], later: ReadyCandidate[]): void {
     switch (candidate.kind) {
       case "ready":
-        ready.push(candidate);
+        (this.#mayJoin(candidate, ready) ? ready : later).push(candidate);
         return;
       case "waiting":
         this.#candidates.wait(candidate.entry.id, candidate.readyAtMs);
@@ -78,5 +83,16 @@ export class QueuePicker implements Picker {
       case "gone":
         return;
     }
+  }
+  /** A suspect has no other suspect beside it. */
+  #mayJoin(candidate: ReadyCandidate, ready: readonly ReadyCandidate[]): boolean {
+    if (!isSuspect(candidate)) return true;
+    if (ready.some(isSuspect) || (this.#suspect !== null && this.#scope.inHand.has(this.#suspect))) return false;
+    this.#suspect = candidate.entry.id;
+    this.#scope.log.warn(
+      { job_id: candidate.entry.id },
+      "the workers of this job died: it is worked without another such",
+    );
+    return true;
   }
 }

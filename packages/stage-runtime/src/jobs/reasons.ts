@@ -7,7 +7,6 @@ import {
   paths,
   peek,
   type QueueEntry,
-  type ReadyCandidate,
   records,
 } from "@sluice/queue-core";
 import type { Scope } from "../engine/scope.ts";
@@ -52,7 +51,7 @@ export class Reasons {
     if (candidate.kind !== "ready") return;
     const { id } = candidate.entry;
     this.#told.set(id, { why, atMs: this.#scope.queue.clock.monotonicMs() });
-    const record = explained(withoutDelay(candidate), why);
+    const record = explained(candidate.fleetJob, why);
     if (record.why === candidate.fleetJob.why) return;
     const answer = await this.#scope.queue.committer.submit({
       rank: "claim",
@@ -73,10 +72,4 @@ export class Reasons {
     const there = new Set(waiting.map(({ entry }) => entry.id));
     for (const id of this.#told.keys()) if (!there.has(id)) this.#told.delete(id);
   }
-}
-
-/** A delay counts from the node's last write: one that is over must not begin again with this write. */
-function withoutDelay({ fleetJob }: ReadyCandidate): ReadyCandidate["fleetJob"] {
-  const { not_before: _over, ...rest } = fleetJob;
-  return rest;
 }

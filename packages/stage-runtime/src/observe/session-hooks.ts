@@ -2,6 +2,8 @@ import type { CommitterHooks, SessionHooks, SessionState } from "@sluice/zookeep
 import type { Log } from "../log.ts";
 import type { RuntimeMetrics } from "./metrics.ts";
 
+/** The client's word for a session that was closed by its owner. */
+const CLOSED = "closed";
 const STATES: readonly SessionState[] = ["connected", "suspended", "lost"];
 
 /** Each change of the session is a line and a metric. */
@@ -19,8 +21,10 @@ export function sessionHooks(metrics: RuntimeMetrics, log: Log): SessionHooks {
     onState: (state, why) => {
       show(state);
       if (state === "connected" && before === "suspended") metrics.reconnects.inc();
-      if (state === "lost") metrics.sessionsLost.inc();
-      if (state === "connected") log.info({ session: state, why }, "ZooKeeper session");
+      // Ended by ourselves, at the end of our work: nothing was lost.
+      const ended = state === "lost" && why === CLOSED;
+      if (state === "lost" && !ended) metrics.sessionsLost.inc();
+      if (state === "connected" || ended) log.info({ session: state, why }, "ZooKeeper session");
       else log.warn({ session: state, why }, "ZooKeeper session");
       before = state;
     },

@@ -1,4 +1,4 @@
-import { type BatchId, type BatchState, cleanUpBatch, paths, type QueueContext } from "@sluice/queue-core";
+import { type BatchId, type BatchState, cleanUpBatch, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
 import { chunked, listBatches } from "./list-batches.ts";
 
@@ -34,6 +34,8 @@ export const cleanUpSweep = (recycled: RecycleArea, options: CleanUpOptions): Sw
         }
       }
     }
+    const forgotten = await expireKeys(ctx.queue);
+    if (forgotten > 0) ctx.log.info({ keys: forgotten }, "old submission keys forgotten");
   },
 });
 
