@@ -37,11 +37,12 @@ import {
   type OwnZooKeeper,
   ownZooKeeper,
   readTransactions,
+  registerWorker,
   startFaultProxy,
   testWorker,
   type TestWorker,
 } from "@sluice/testkit";
-import { registerWorker, seeded } from "../support/random.ts";
+import { seeded } from "../support/random.ts";
 import { connectSession, makeCommitter, systemClock } from "@sluice/zookeeper";
 
 const COMMITS = 5_000;

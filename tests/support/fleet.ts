@@ -4,21 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
-import { type BatchId, parseBatchId } from "@sluice/queue-core";
+import { type BatchId, parseBatchId, type Stage, STAGES } from "@sluice/queue-core";
 import { waitFor } from "@sluice/testkit";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-export const PIPELINE_SERVICES = [
-  "batch-intake",
-  "estimator",
-  "provisioner",
-  "downloader",
-  "processor",
-  "recorder",
-  "notifier",
-  "reporter",
-] as const;
-export type ServiceName = (typeof PIPELINE_SERVICES)[number] | "admin";
+/** Every stage is a service; admin is none. */
+export const PIPELINE_SERVICES = STAGES;
+export type ServiceName = Stage | "admin";
 
 export interface Running {
   readonly service: ServiceName;

@@ -1,5 +1,3 @@
-import { type Actor, paths, type QueueContext, records } from "@sluice/queue-core";
-
 /** mulberry32: a run can be repeated from its seed. */
 export function seeded(seed: number) {
   let a = seed >>> 0;
@@ -19,22 +17,4 @@ export function seeded(seed: number) {
       return found;
     },
   };
-}
-
-/** Registration gives the session its role; an answer lost here is asked for again. */
-export async function registerWorker(ctx: QueueContext, actor: Actor): Promise<void> {
-  const data = records.worker.encode({
-    host: "test",
-    pid: process.pid,
-    version: "test",
-    since: "",
-    jobs: [],
-    concurrency: 1,
-    cpu_seconds: 0,
-    memory_bytes: 0,
-    draining: false,
-  });
-  const path = paths.worker(actor.stage, actor.worker);
-  const made = await ctx.committer.submit({ rank: "operator", ops: [{ op: "create", path, data, ephemeral: true }] });
-  if (!made.ok) throw new Error(`${path}: ${made.code}`);
 }

@@ -57,7 +57,7 @@ export async function testWorker(connect: string, stage: string, options: Worker
   const made = await ensureTree(ctx);
   if (!made.ok) throw new Error(made.problem);
   const actor: Actor = { stage, worker: options.name ?? `${stage}-${newId()}` };
-  if (options.register !== false) await register(ctx, actor);
+  if (options.register !== false) await registerWorker(ctx, actor);
   return {
     ctx,
     actor,
@@ -69,7 +69,8 @@ export async function testWorker(connect: string, stage: string, options: Worker
   };
 }
 
-async function register(ctx: QueueContext, actor: Actor): Promise<void> {
+/** Registration gives a session its role. */
+export async function registerWorker(ctx: QueueContext, actor: Actor): Promise<void> {
   const record = {
     host: "test",
     pid: process.pid,

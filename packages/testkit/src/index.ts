@@ -8,6 +8,7 @@ export {
   claimJob,
   newId,
   readyEntry,
+  registerWorker,
   testWorker,
   type TestWorker,
   type WorkerOptions,

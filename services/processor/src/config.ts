@@ -1,17 +1,7 @@
-import { baseConfig, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { baseConfig, type Environment, parseConfig, parsedText, port, wholeNumber } from "@sluice/stage-runtime";
 import { z } from "zod";
 import { parseShoulder } from "./minter/noid-minter.ts";
 import { parseStorageUrl } from "./store/open-store.ts";
-
-/** A text that `parse` understands. */
-function parsedText<T>(parse: (text: string) => T | null, expected: string) {
-  return z.string().transform((text, ctx) => {
-    const value = parse(text);
-    if (value !== null) return value;
-    ctx.addIssue({ code: "custom", message: `must be ${expected}` });
-    return z.NEVER;
-  });
-}
 
 export const processorConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(2),

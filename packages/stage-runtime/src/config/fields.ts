@@ -31,6 +31,16 @@ export function flag() {
     .transform((raw) => (typeof raw === "boolean" ? raw : YES.includes(raw.toLowerCase())));
 }
 
+/** A text that `parse` understands, as what it means. */
+export function parsedText<T>(parse: (text: string) => T | null, expected: string) {
+  return z.string().transform((text, ctx) => {
+    const value = parse(text);
+    if (value !== null) return value;
+    ctx.addIssue({ code: "custom", message: `must be ${expected}` });
+    return z.NEVER;
+  });
+}
+
 /** `host:port,host:port/chroot`; said to be wrong here, before anything tries to connect. */
 export function zookeeperConnect() {
   return z.string({ error: "is required: host:port,host:port/chroot" }).superRefine((raw, ctx) => {
