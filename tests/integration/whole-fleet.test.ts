@@ -2,8 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BatchId, listBucket, parseBatchId, readBatch, readJobs } from "@sluice/queue-core";
-import { checkInvariants, describeViolation, type OwnZooKeeper, ownZooKeeper, waitFor } from "@sluice/testkit";
+import { type BatchId, type JobId, listBucket, meaningOf, parseBatchId, readBatch, readJobs } from "@sluice/queue-core";
+import {
+  checkInvariants,
+  describeViolation,
+  type OwnZooKeeper,
+  ownZooKeeper,
+  readTransactions,
+  waitFor,
+} from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
@@ -100,6 +107,21 @@ describe("the whole fleet", () => {
     expect(await storedObjects(join(fleet.dataDir, "store"))).toHaveLength(before + 1);
   }, 60_000);
 
+  test("spends two transactions per stage on a lone job, and the processor one more for its ARK", async () => {
+    const id = await fleet.submit(intake, { payload_url: content.file(3), type: "file", payload_name: "lone.txt" });
+    expect(await untilReported(id)).toBe("Completed");
+    const [job] = (await listBucket(session, id, "batch-completed")) ?? [];
+    expect(writesByStage(zk.logDir, job!)).toEqual({
+      "batch-intake": 3, // it is also made there
+      estimator: 2,
+      provisioner: 2,
+      downloader: 2,
+      processor: 3,
+      recorder: 2,
+      notifier: 2,
+    });
+  }, 60_000);
+
   test("clears the working folder of every completed job", async () => {
     await waitFor(async () => {
       const batches = await readdir(join(fleet.dataDir, "queue"));
@@ -114,6 +136,24 @@ describe("the whole fleet", () => {
     expect(checked.transactions).toBeGreaterThan(500);
   });
 });
+
+/** Accepted transactions that touch a job's nodes outside /fleet, by the stage of their session. */
+function writesByStage(logDir: string, job: JobId): Readonly<Record<string, number>> {
+  const stages = new Map<bigint, string>();
+  const counts: Record<string, number> = {};
+  for (const { kind, session: author, ops } of readTransactions(logDir)) {
+    if (kind !== "write") continue;
+    for (const op of ops) {
+      const meaning = meaningOf(op.path);
+      if (op.op === "create" && meaning.kind === "worker") stages.set(author, meaning.stage);
+    }
+    const stage = stages.get(author) ?? "none";
+    const touches = ops.some(({ path }) => path.includes(job) && !path.startsWith("/fleet"));
+    // The reporter's sweep is no part of a stage's work.
+    if (touches && stage !== "reporter") counts[stage] = (counts[stage] ?? 0) + 1;
+  }
+  return counts;
+}
 
 async function upload(body: string, md5: string): Promise<{ readonly status: number; readonly text: string }> {
   const form = new FormData();
