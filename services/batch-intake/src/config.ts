@@ -22,6 +22,8 @@ export const intakeConfig = baseConfig.extend({
   ALLOW_LOOPBACK: flag().default(false),
   UPLOAD_MAX_BYTES: wholeNumber({ min: 1 }).default(30 * GB),
   MANIFEST_MAX_BYTES: wholeNumber({ min: 1 }).default(GB / 2),
+  /** `default` takes what Merritt's production takes, `strict` what its public validator takes. */
+  MANIFEST_MODE: z.enum(["default", "strict"]).default("default"),
   /** Uploads that never became a batch are removed after this time. */
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
 });

@@ -39,11 +39,12 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
 function intakeDuties({ config, egress, working, incoming, profiles }: IntakeParts): readonly Duty[] {
   const manifestMaxBytes = config.MANIFEST_MAX_BYTES;
   const profileOf = profiles.get;
+  const rules = { mode: config.MANIFEST_MODE, maxBytes: manifestMaxBytes };
   const payloads = openPayloads({ working, egress, manifestMaxBytes });
   return [
-    startBatchStage({ payloads, profileOf, manifestMaxBytes }),
+    startBatchStage({ payloads, profileOf, rules }),
     expandBatchStage({ payloads, profileOf }),
-    checkPayloadStage({ payloads, manifestMaxBytes }),
+    checkPayloadStage({ payloads, rules }),
     sweepIncoming(incoming, config.INCOMING_MAX_AGE_MS),
   ];
 }

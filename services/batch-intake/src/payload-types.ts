@@ -1,7 +1,7 @@
-import { parsePayloadType, type PayloadType } from "@sluice/ingest-formats";
+import { PAYLOAD_TYPES, parsePayloadType, type PayloadType } from "@sluice/ingest-formats";
 
 /** What a job of each kind is called in its configuration, as CDL's libraries call it. */
-export type JobPayloadType = "file" | "manifest";
+export type JobPayloadType = "file" | "container" | "manifest";
 
 interface TypeRow {
   /** A batch becomes one job per row of its manifest, the others become one job. */
@@ -9,16 +9,18 @@ interface TypeRow {
   readonly job: JobPayloadType;
 }
 
-/** Every type of payload that is taken. A new one begins with a row here; what has none is refused by name. */
-const TAKEN: Readonly<Partial<Record<PayloadType, TypeRow>>> = {
+const ROWS: Readonly<Record<PayloadType, TypeRow>> = {
   file: { batch: false, job: "file" },
+  container: { batch: false, job: "container" },
   "object-manifest": { batch: false, job: "manifest" },
+  "batch-manifest": { batch: true, job: "manifest" },
+  "container-batch-manifest": { batch: true, job: "container" },
   "single-file-batch-manifest": { batch: true, job: "file" },
 };
 
-export const TAKEN_TYPES = Object.keys(TAKEN) as readonly PayloadType[];
+export const TAKEN_TYPES: readonly PayloadType[] = PAYLOAD_TYPES;
 
-export const rowOfType = (type: PayloadType): TypeRow | undefined => TAKEN[type];
+export const rowOfType = (type: PayloadType): TypeRow => ROWS[type];
 
 /** Of a submission that leaves its type to be found from the content. */
 export const TYPE_TO_BE_FOUND = "";

@@ -21,7 +21,7 @@ async function setup(body = MANIFEST) {
   const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } });
   cleanups.add(() => egress.close());
   const payloads = openPayloads({ working: await openWorkingFolder(root), egress, manifestMaxBytes: 10_000 });
-  const stage = checkPayloadStage({ payloads, manifestMaxBytes: 10_000 });
+  const stage = checkPayloadStage({ payloads, rules: { mode: "default", maxBytes: 10_000 } });
   await mkdir(join(root, BID, "uploads"), { recursive: true });
   const check = (configuration: Partial<Job["configuration"]>) => stage.handle(job(configuration), jobContext());
   return {
@@ -54,6 +54,14 @@ describe("a file", () => {
     await upload("a.txt", "hello");
     const outcome = await check({ payload_url: "upload:a.txt", digest_type: "md5", digest_value: md5("hullo") });
     expect(outcome).toMatchObject({ kind: "fail", code: "PAYLOAD_DIGEST_MISMATCH" });
+  });
+
+  test("that is a container is checked like any other", async () => {
+    const { check, upload } = await setup();
+    await upload("a.zip", "hello");
+    const place = { payload_type: "container", payload_url: "upload:a.zip", digest_type: "md5" };
+    expect(await check({ ...place, digest_value: md5("hello") })).toEqual({ kind: "done", changes: {} });
+    expect(await check({ ...place, digest_value: md5("hullo") })).toMatchObject({ code: "PAYLOAD_DIGEST_MISMATCH" });
   });
 
   test("that was uploaded fails when it is gone", async () => {
@@ -117,5 +125,5 @@ describe("an object manifest", () => {
 
 test("a job of a type that is not taken fails by name", async () => {
   const { check } = await setup();
-  expect(await check({ payload_type: "container" })).toMatchObject({ kind: "fail", code: "UNSUPPORTED_TYPE" });
+  expect(await check({ payload_type: "batch-manifest" })).toMatchObject({ kind: "fail", code: "UNSUPPORTED_TYPE" });
 });

@@ -11,6 +11,7 @@ import { openPayloads } from "../src/files/payloads.ts";
 import {
   batch,
   batchContext,
+  batchManifest,
   BID,
   fileBatchManifest,
   makeCleanups,
@@ -245,4 +246,19 @@ describe("expanding a single payload", () => {
     expect(jobs[0]!.configuration).not.toHaveProperty("request_digest");
     expect(jobs[0]!.configuration).not.toHaveProperty("local_id");
   });
+});
+
+test.each([
+  ["batch-manifest", "manifest"],
+  ["container-batch-manifest", "container"],
+] as const)("each row of a %s becomes a job of type %s", async (kind, type) => {
+  const manifest = batchManifest(kind, [
+    "http://content.example/a | | | | | a",
+    "http://content.example/b | | | | | b",
+  ]);
+  const stage = await setup(manifest);
+  const { jobs, given } = acceptingJobs();
+  const of = processing(expansionOf(manifest, 2), { type: "" });
+  await stage.handle(of, batchContext(of, given));
+  expect(jobs.map((spec) => spec.configuration.payload_type)).toEqual([type, type]);
 });

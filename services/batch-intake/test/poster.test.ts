@@ -180,7 +180,7 @@ describe("what is no submission", () => {
     ["without a profile", formOf({ responseForm: "json" }), "profile"],
     ["of a form that we do not speak", formOf({ ...FIELDS, responseForm: "rdf" }), "responseForm"],
     ["with an ERC that is none", formOf({ ...FIELDS, erc: "who is it" }), "erc"],
-    ["of a type that is not taken", formOf({ ...FIELDS, type: "container" }), "type"],
+    ["of a type that nobody knows", formOf({ ...FIELDS, type: "sculpture" }), "type"],
   ])("%s is refused and named", async (_what, form, field) => {
     const { postForm, queue } = await startApp(cleanups);
     const response = await postForm(form);

@@ -9,6 +9,7 @@ import { openPayloads } from "../src/files/payloads.ts";
 import {
   batch,
   batchContext,
+  batchManifest,
   BID,
   fileBatchManifest,
   makeCleanups,
@@ -19,6 +20,7 @@ import {
   temporaryFolder,
 } from "./support.ts";
 import type { RequestListener } from "node:http";
+import type { ManifestMode } from "@sluice/ingest-formats";
 import type { Submission } from "@sluice/queue-core";
 
 const cleanups = makeCleanups();
@@ -28,14 +30,18 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const BATCH_TYPE = "single-file-batch-manifest";
 const ROWS = ["http://content.example/a.txt | | | | | a.txt", "http://content.example/b.txt | | | | | b.txt"];
 
-async function setup(listener: RequestListener = (_req, res) => res.writeHead(404).end(), loopback = true) {
+async function setup(
+  listener: RequestListener = (_req, res) => res.writeHead(404).end(),
+  loopback = true,
+  mode: ManifestMode = "default",
+) {
   const root = await temporaryFolder(cleanups);
   const base = await serve(cleanups, listener);
   const egress = createEgress(loopback ? { policy: { ...PUBLIC_ONLY, allow: LOOPBACK } } : {});
   cleanups.add(() => egress.close());
   const working = await openWorkingFolder(root);
   const payloads = openPayloads({ working, egress, manifestMaxBytes: 100_000 });
-  const stage = startBatchStage({ payloads, profileOf: profileOf(), manifestMaxBytes: 100_000 });
+  const stage = startBatchStage({ payloads, profileOf: profileOf(), rules: { mode, maxBytes: 100_000 } });
   const start = (given: Partial<Submission>) => {
     const pending = batch({ submission: submission({ payload_url: `${base}/it`, ...given }) });
     return stage.handle(pending, batchContext(pending));
@@ -155,28 +161,79 @@ describe("a batch of single files", () => {
   });
 });
 
-describe("a single payload", () => {
-  test.each([["file"], ["object-manifest"], ["manifest"]])("of type %s is one row without a manifest", async (type) => {
-    const { start } = await setup();
-    expect(await start({ type })).toEqual({ kind: "start", rows: 1, digest: "" });
+describe("a batch of manifests or containers", () => {
+  test.each(["batch-manifest", "container-batch-manifest"] as const)(
+    "as a %s is started with its rows counted, its type given or found from its content",
+    async (kind) => {
+      const manifest = batchManifest(kind, ["http://content.example/a.zip | | | | | a.zip"]);
+      const { start } = await setup(serving(manifest));
+      const started = { kind: "start", rows: 1, digest: sha256(manifest) };
+      expect([await start({ type: kind }), await start({ type: "" })]).toEqual([started, started]);
+    },
+  );
+
+  test("that names itself in a row is refused: it would expand without end", async () => {
+    const server: { manifest: string } = { manifest: "" };
+    const { base, start } = await setup((_req, res) => void res.end(server.manifest));
+    server.manifest = batchManifest("batch-manifest", [`${base}/other | | | | | o`, `${base}/it | | | | | it`]);
+    expect(await start({ type: "batch-manifest" })).toMatchObject({
+      kind: "fail",
+      code: "MANIFEST_CORRUPT",
+      message: expect.stringMatching(/^(?!.*row 1).*row 2.*this very manifest/),
+    });
   });
+
+  test.each(["batch-manifest", "container-batch-manifest"] as const)("that is an empty %s fails", async (kind) => {
+    const { start } = await setup(serving(batchManifest(kind, [])));
+    expect(await start({ type: kind })).toMatchObject({ kind: "fail", code: "MANIFEST_CORRUPT" });
+  });
+});
+
+describe("strict mode", () => {
+  const twice = batchManifest("container-batch-manifest", [
+    "http://content.example/a.zip | | | | | a.zip",
+    "http://content.example/b.zip | | | | | a.zip",
+  ]);
+
+  test("refuses what production lets pass: a name that is there twice in a batch", async () => {
+    const strict = await setup(serving(twice), true, "strict");
+    const usual = await setup(serving(twice));
+    expect(await strict.start({ type: "container-batch-manifest" })).toMatchObject({
+      kind: "fail",
+      message: expect.stringMatching(/row 2.*used before/),
+    });
+    expect(await usual.start({ type: "container-batch-manifest" })).toMatchObject({ kind: "start", rows: 2 });
+  });
+
+  test("takes a manifest that follows all rules", async () => {
+    const row = `https://content.example.org/a.zip | sha-256 | ${"ab".repeat(32)} | 5 | | a.zip`;
+    const { start } = await setup(serving(batchManifest("container-batch-manifest", [row])), true, "strict");
+    expect(await start({ type: "container-batch-manifest" })).toMatchObject({ kind: "start", rows: 1 });
+  });
+});
+
+describe("a single payload", () => {
+  test.each([["file"], ["container"], ["object-manifest"], ["manifest"]])(
+    "of type %s is one row without a manifest",
+    async (type) => {
+      const { start } = await setup();
+      expect(await start({ type })).toEqual({ kind: "start", rows: 1, digest: "" });
+    },
+  );
 
   test("without a type is looked at: anything that is no batch manifest is one row", async () => {
     const { start } = await setup(serving("just a text"));
     expect(await start({ type: "" })).toEqual({ kind: "start", rows: 1, digest: "" });
   });
 
-  test.each(["container", "batch-manifest", "container-batch-manifest", "nonsense"])(
-    "of type %s fails and is told which types are taken",
-    async (type) => {
-      const { start } = await setup();
-      expect(await start({ type })).toMatchObject({
-        kind: "fail",
-        code: "UNSUPPORTED_TYPE",
-        message: expect.stringContaining("single-file-batch-manifest"),
-      });
-    },
-  );
+  test("of a type that nobody knows fails and is told which types are taken", async () => {
+    const { start } = await setup();
+    expect(await start({ type: "nonsense" })).toMatchObject({
+      kind: "fail",
+      code: "UNSUPPORTED_TYPE",
+      message: expect.stringContaining("single-file-batch-manifest"),
+    });
+  });
 
   test("of a profile that is gone is tried again: somebody may bring the profile back", async () => {
     const { start } = await setup();

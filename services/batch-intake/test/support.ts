@@ -156,15 +156,20 @@ export async function serve(cleanups: Cleanups, listener: RequestListener): Prom
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export const fileBatchManifest = (rows: readonly string[]): string =>
+export const batchManifest = (
+  kind: "batch-manifest" | "container-batch-manifest" | "single-file-batch-manifest",
+  rows: readonly string[],
+): string =>
   [
     "#%checkm_0.7",
-    "#%profile | http://uc3.cdlib.org/registry/ingest/manifest/mrt-single-file-batch-manifest",
+    `#%profile | http://uc3.cdlib.org/registry/ingest/manifest/mrt-${kind}`,
     "#%prefix | mrt: | http://merritt.cdlib.org/terms#",
     ...rows,
     "#%eof",
     "",
   ].join("\n");
+
+export const fileBatchManifest = (rows: readonly string[]): string => batchManifest("single-file-batch-manifest", rows);
 
 export const objectManifest = (rows: readonly string[]): string =>
   [

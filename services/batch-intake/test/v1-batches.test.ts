@@ -66,12 +66,18 @@ describe("POST /v1/batches", () => {
     expect([...queue.created.values()][0]!.submission.type).toBe("");
   });
 
+  test("knows a container by its name", async () => {
+    const { queue, postJson } = await startApp(cleanups);
+    await postJson({ ...GOOD, payload_url: "https://content.example/a.tar.gz" });
+    expect([...queue.created.values()][0]!.submission.type).toBe("container");
+  });
+
   test("names every field that is not right, at once", async () => {
     const { queue, postJson } = await startApp(cleanups);
     const response = await postJson({
       profile: "lost_content",
       payload_url: "ftp://content.example/a",
-      type: "container",
+      type: "sculpture",
       digest_type: "md5",
       digest_value: "xyz",
       primary_id: "doi:10.1/2",
@@ -94,7 +100,6 @@ describe("POST /v1/batches", () => {
     ["a digest without its type", { ...GOOD, digest_value: "ab" }, "/digest_type"],
     ["a digest that nobody computes", { ...GOOD, digest_type: "md2", digest_value: "ab" }, "/digest_type"],
     ["a payload name with folders", { ...GOOD, payload_name: "../a" }, "/payload_name"],
-    ["a container, found by its name", { ...GOOD, payload_url: "https://content.example/a.zip" }, "/type"],
     ["a text far too long", { ...GOOD, title: "x".repeat(4_000) }, "/title"],
     [
       "far too much in all",

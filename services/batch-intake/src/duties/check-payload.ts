@@ -5,11 +5,11 @@ import { uploadName } from "../payload-types.ts";
 import type { PayloadPlace, Payloads } from "../ports.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
 import { placeOf, unsupported } from "./payload-of-batch.ts";
-import { surveyManifest } from "./survey-manifest.ts";
+import { type ManifestRules, surveyManifest } from "./survey-manifest.ts";
 
 export interface CheckPayloadPorts {
   readonly payloads: Payloads;
-  readonly manifestMaxBytes: number;
+  readonly rules: ManifestRules;
 }
 
 export function checkPayloadStage(ports: CheckPayloadPorts): JobStage {
@@ -21,6 +21,7 @@ async function checkPayload(ports: CheckPayloadPorts, job: Job, ctx: JobContext)
   if (!located.ok) return outcomeOfFault(located);
   switch (job.configuration.payload_type) {
     case "file":
+    case "container":
       return checkFile(ports, located.place, ctx);
     case "manifest":
       return keepManifest(ports, located.place, job, ctx);
@@ -37,7 +38,7 @@ async function checkFile({ payloads }: CheckPayloadPorts, place: PayloadPlace, c
 }
 
 async function keepManifest(
-  { payloads, manifestMaxBytes }: CheckPayloadPorts,
+  { payloads, rules }: CheckPayloadPorts,
   place: PayloadPlace,
   job: Job,
   ctx: JobContext,
@@ -46,7 +47,7 @@ async function keepManifest(
   const kept = await payloads.keepManifest(place, job, ctx.signal);
   if (!kept.ok) return outcomeOfFault(kept);
   await ctx.failpoint("afterEffect");
-  const survey = await surveyManifest(payloads.read(kept.path), "object-manifest", manifestMaxBytes);
+  const survey = await surveyManifest(payloads.read(kept.path), "object-manifest", rules);
   if (!survey.ok) return fail("MANIFEST_CORRUPT", survey.message);
   return done({ keepFiles: true });
 }

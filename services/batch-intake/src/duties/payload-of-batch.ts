@@ -19,9 +19,9 @@ export async function payloadOfBatch(
     if (!head.ok) return head;
     type = detectPayloadType(head.name, head.text);
   }
-  const row = type === undefined ? undefined : rowOfType(type);
-  const manifest = type === undefined ? undefined : manifestKindOf(type);
-  if (row === undefined) return unsupported(type ?? submission.type);
+  if (type === undefined) return unsupported(submission.type);
+  const row = rowOfType(type);
+  const manifest = manifestKindOf(type);
   if (row.batch && manifest !== undefined) return { ok: true, kind: "batch", job: row.job, manifest };
   return { ok: true, kind: "single", job: row.job };
 }
@@ -33,7 +33,7 @@ export async function jobTypeOfRows(
 ): Promise<JobPayloadType | undefined> {
   const type = typeOfSubmission(submitted) ?? detectPayloadType("", await headOfStream(manifest));
   const row = rowOfType(type);
-  return row?.batch === true ? row.job : undefined;
+  return row.batch ? row.job : undefined;
 }
 
 async function headOfStream(chunks: AsyncIterable<Uint8Array>): Promise<string> {

@@ -5,12 +5,12 @@ import { type BatchContext, type BatchOutcome, type BatchStage, retry } from "@s
 import type { Payloads, ProfileOf } from "../ports.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
 import { payloadOfBatch, placeOf } from "./payload-of-batch.ts";
-import { surveyManifest } from "./survey-manifest.ts";
+import { type ManifestRules, surveyManifest } from "./survey-manifest.ts";
 
 export interface StartBatchPorts {
   readonly payloads: Payloads;
   readonly profileOf: ProfileOf;
-  readonly manifestMaxBytes: number;
+  readonly rules: ManifestRules;
 }
 
 export function startBatchStage(ports: StartBatchPorts): BatchStage {
@@ -28,7 +28,7 @@ async function startBatch(ports: StartBatchPorts, batch: Batch, ctx: BatchContex
 }
 
 async function startManifest(
-  { payloads, manifestMaxBytes }: StartBatchPorts,
+  { payloads, rules }: StartBatchPorts,
   { id, submission }: Batch,
   kind: ManifestKind,
   ctx: BatchContext,
@@ -39,7 +39,7 @@ async function startManifest(
   const frozen = await payloads.freezeManifest(located.place, ctx.signal);
   if (!frozen.ok) return outcomeOfFault(frozen);
   await ctx.failpoint("afterEffect");
-  const survey = await surveyManifest(payloads.read(frozen.path), kind, manifestMaxBytes);
+  const survey = await surveyManifest(payloads.read(frozen.path), kind, { ...rules, ownUrl: submission.payload_url });
   if (!survey.ok) return { kind: "fail", code: "MANIFEST_CORRUPT", message: survey.message };
   ctx.log.info({ rows: survey.rows }, "manifest validated");
   return { kind: "start", rows: survey.rows, digest: frozen.sha256 };

@@ -2,10 +2,19 @@ import {
   describeProblem,
   type FormatProblem,
   type ManifestKind,
+  type ManifestMode,
   type ManifestRow,
   type ManifestSource,
   readManifest,
 } from "@sluice/ingest-formats";
+
+/** What a manifest is held to. */
+export interface ManifestRules {
+  readonly mode: ManifestMode;
+  readonly maxBytes: number;
+  /** Where a batch manifest came from: a row that names it again would expand without end. */
+  readonly ownUrl?: string;
+}
 
 export type ManifestSurvey =
   | { readonly ok: true; readonly rows: number }
@@ -22,14 +31,14 @@ const ROW_MAX = 10_000;
 export async function surveyManifest(
   source: ManifestSource,
   kind: ManifestKind,
-  maxBytes: number,
+  { mode, maxBytes, ownUrl }: ManifestRules,
 ): Promise<ManifestSurvey> {
   const shown: string[] = [];
   let wrong = 0;
   let rows = 0;
-  for await (const event of readManifest(source, { kind, maxBytes, maxLineLength: ROW_MAX })) {
+  for await (const event of readManifest(source, { kind, mode, maxBytes, maxLineLength: ROW_MAX })) {
     const problem =
-      event.type === "problem" ? event.problem : event.type === "row" ? missingPart(event.row, kind) : null;
+      event.type === "problem" ? event.problem : event.type === "row" ? rowProblem(event.row, kind, ownUrl) : null;
     if (event.type === "row") rows += 1;
     if (problem === null) continue;
     wrong += 1;
@@ -44,8 +53,16 @@ const more = (rest: number, atLeast: boolean): string =>
   rest === 0 ? "" : `; and ${atLeast ? "at least " : ""}${rest} more`;
 
 /** Merritt takes such rows and lets them fail one by one; here the depositor is told before anything is made. */
-function missingPart(row: ManifestRow, kind: ManifestKind): FormatProblem | null {
+function rowProblem(row: ManifestRow, kind: ManifestKind, ownUrl: string | undefined): FormatProblem | null {
   const place = { line: row.line, row: row.row };
+  if (row.fileUrl !== undefined && row.fileUrl === ownUrl)
+    return {
+      code: "SELF_REFERENCE",
+      message: "the URL is that of this very manifest",
+      column: "fileUrl",
+      expected: "the URL of an object",
+      ...place,
+    };
   if (row.fileUrl === undefined)
     return {
       code: "URL_MISSING",

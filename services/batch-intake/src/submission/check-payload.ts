@@ -1,6 +1,6 @@
 import { detectPayloadType, isContainerName, parsePayloadType, type PayloadType } from "@sluice/ingest-formats";
 import { uploadUrl } from "../payload-types.ts";
-import { rowOfType, TAKEN_TYPES, TYPE_TO_BE_FOUND } from "../payload-types.ts";
+import { TYPE_TO_BE_FOUND } from "../payload-types.ts";
 import type { Complaints } from "./check-submission.ts";
 import type { RequestedPayload, SubmissionRequest } from "./request.ts";
 import { nameOfUrl, nameProblem } from "./payload-name.ts";
@@ -62,10 +62,7 @@ function checkType(
   name: string,
   complaints: Complaints,
 ): string | null {
-  const type = given === undefined ? typeFromContent(payload, name) : typeAsGiven(given, complaints);
-  if (type === null || type === TYPE_TO_BE_FOUND || rowOfType(type) !== undefined) return type;
-  const hint = given === undefined ? ` (found from its ${payload.kind === "url" ? "name" : "content"})` : "";
-  return complaints.add("type", `${type}${hint} is not taken yet (expected ${TAKEN_TYPES.join(", ")})`);
+  return given === undefined ? typeFromContent(payload, name) : typeAsGiven(given, complaints);
 }
 
 function typeAsGiven(given: string, complaints: Complaints): PayloadType | null {
