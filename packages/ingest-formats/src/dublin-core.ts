@@ -1,3 +1,7 @@
+import { isUnassigned } from "./erc.ts";
+import { type Parsed, parsed } from "./problem.ts";
+import { readXml } from "./xml.ts";
+
 /** The fifteen elements, in the order of Merritt's form. */
 export const DUBLIN_CORE_ELEMENTS = [
   "contributor",
@@ -56,3 +60,30 @@ export function printDublinCore(elements: DublinCore): string {
 
 const valuesOf = (name: DublinCoreElement, text: string): string[] =>
   (REPEATABLE.has(name) ? text.split(";") : [text]).map((value) => value.trim()).filter((value) => value !== "");
+
+const NAMESPACES: ReadonlySet<string> = new Set(["", "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"]);
+
+/** A producer's mrt-dc.xml, whatever its root is. Repeated elements are joined by `; `. */
+export function parseDublinCore(text: string): Parsed<DublinCore> {
+  const xml = readXml(text);
+  if (!xml.ok) return xml;
+  const found: Partial<Record<DublinCoreElement, string>> = {};
+  for (const { name, namespace, text: value } of xml.value) {
+    const element = DUBLIN_CORE_ELEMENTS.find((known) => known === name);
+    if (element === undefined || !NAMESPACES.has(namespace) || isUnassigned(value)) continue;
+    const before = found[element];
+    found[element] = before === undefined ? value : `${before}; ${value}`;
+  }
+  return parsed(found);
+}
+
+/** Values of the second are added to those of the first, unless they are there. */
+export function mergeDublinCore(first: DublinCore, second: DublinCore): DublinCore {
+  const merged: Partial<Record<DublinCoreElement, string>> = { ...first };
+  for (const element of DUBLIN_CORE_ELEMENTS) {
+    const [here, there] = [first[element], second[element]];
+    if (there === undefined || here?.includes(there) === true) continue;
+    merged[element] = here === undefined ? there : `${here}; ${there}`;
+  }
+  return merged;
+}

@@ -7,8 +7,11 @@ export { hasValidCheckCharacter, mintNoidArk, noidCapacity, noidCheckCharacter, 
 export { batchPriority, clampPriority, PRIORITY_FIRST, PRIORITY_LAST } from "./priority.ts";
 export { type AnvlElement, parseAnvl, printAnvl, UNASSIGNED } from "./anvl.ts";
 export { type Erc, isUnassigned, parseErc, printErc } from "./erc.ts";
-export { DUBLIN_CORE_ELEMENTS, escapeXml, printDublinCore } from "./dublin-core.ts";
+export { DUBLIN_CORE_ELEMENTS, escapeXml, mergeDublinCore, parseDublinCore, printDublinCore } from "./dublin-core.ts";
 export type { DublinCore, DublinCoreElement } from "./dublin-core.ts";
+export { type DataCite, parseDataCite } from "./datacite.ts";
+export { type Embargo, parseEmbargo } from "./embargo.ts";
+export { parseDeleteList } from "./delete-list.ts";
 export {
   INGEST_FILE_KEYS,
   type IngestFile,
@@ -36,5 +39,6 @@ export type { ManifestRow } from "./checkm/row.ts";
 export { type ManifestEvent, type ManifestOptions, readManifest } from "./checkm/reader.ts";
 export { manifestRows, parseManifest, validateManifest } from "./checkm/manifest.ts";
 export type { Manifest, ManifestFailure, ManifestSummary, ValidationOptions } from "./checkm/manifest.ts";
+export { escapeFileName, unescapeFileName } from "./checkm/file-names.ts";
 export { printManifest, printStorageManifest } from "./checkm/print.ts";
 export type { PrintableRow, StorageManifestFile } from "./checkm/print.ts";

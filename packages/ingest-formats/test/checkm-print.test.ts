@@ -90,6 +90,36 @@ http://ingest.example.org/queue/producer/hello.txt | sha256 | 2cf24dba5fb0a30e26
   });
 });
 
+describe("file names in a storage manifest", () => {
+  const fileUrl = "http://example.org/a";
+  const nameIn = async (fileName: string): Promise<unknown> => {
+    const text = printManifest("storage-manifest", [{ fileUrl, fileName }]);
+    const read = await parseManifest(text.ok ? text.value : "");
+    return read.ok ? read.rows.map((row) => row.fileName) : read.problems;
+  };
+
+  test("come back as they were, whatever they are", async () => {
+    const nasty = fc.string({
+      unit: fc.constantFrom("|", "%", "7", "C", "c", "2", "5", "0", " ", "\t", "\n", "\r", "\0", "#", "é", "😀", "a"),
+      minLength: 1,
+      maxLength: 12,
+    });
+    const anything = fc.oneof(nasty, fc.string({ unit: "grapheme", minLength: 1 }));
+    await fc.assert(fc.asyncProperty(anything, async (name) => expect(await nameIn(name)).toEqual([name])));
+  });
+
+  test.each([
+    ["producer/100 % sure, 50%.txt", "producer/100 % sure, 50%.txt"],
+    ["producer/%2e%2e/x", "producer/%2e%2e/x"],
+    ["producer/a|b.txt", "producer/a%7Cb.txt"],
+    ["producer/a%7Cb.txt", "producer/a%257Cb.txt"],
+    ["producer/ends ", "producer/ends%20"],
+  ])("are escaped only where they must be: %j is %j", (name, cell) => {
+    const text = printManifest("storage-manifest", [{ fileUrl, fileName: name }]);
+    expect(text.ok && text.value).toContain(` | ${cell} | `);
+  });
+});
+
 test.each(["a|b", "a\nb", "a\rb", "a\0b", " a", "a "])(
   "a name that a manifest cannot carry is refused: %j",
   (fileName) => {

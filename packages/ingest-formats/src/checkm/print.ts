@@ -2,6 +2,7 @@ import type { Digest } from "../digest.ts";
 import { printLocalIds } from "../local-ids.ts";
 import { type FormatProblem, type Parsed, parsed } from "../problem.ts";
 import { quote } from "../text.ts";
+import { escapeFileName } from "./file-names.ts";
 import { type Column, columnsOf, type ManifestKind, MANIFEST_KINDS } from "./kinds.ts";
 import type { ManifestRow } from "./row.ts";
 
@@ -42,7 +43,10 @@ function headerOf(kind: ManifestKind): string[] {
   ];
 }
 
-/** A manifest of any kind. Refused: values that the format cannot carry (`|`, line ends, white space at the edges). */
+/**
+ * A manifest of any kind. Refused: values that the format cannot carry (`|`, line ends, white space at the edges), but
+ * for file names of storage manifests, which are escaped.
+ */
 export function printManifest(kind: ManifestKind, rows: readonly PrintableRow[]): Parsed<string> {
   const problems = rows.flatMap((row, index) => unprintable(kind, row, index + 1));
   if (problems.length > 0) return { ok: false, problems };
@@ -73,7 +77,9 @@ export const printStorageManifest = (files: readonly StorageManifestFile[]): Par
 
 /** Trailing empty columns stay: every row shows all its columns. */
 const cellsOf = (kind: ManifestKind, row: PrintableRow): string[] =>
-  columnsOf(kind).map((column) => cellOf(column, row));
+  columnsOf(kind).map((column) =>
+    column === "fileName" && kind === "storage-manifest" ? escapeFileName(row.fileName ?? "") : cellOf(column, row),
+  );
 
 function cellOf(column: Column, row: PrintableRow): string {
   switch (column) {

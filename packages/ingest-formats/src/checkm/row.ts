@@ -4,6 +4,7 @@ import type { FormatProblem, Parsed } from "../problem.ts";
 import { trimAscii } from "../text.ts";
 import { checkSize, checkUrl } from "./checks.ts";
 import type { ManifestMode } from "./header.ts";
+import { unescapeFileName } from "./file-names.ts";
 import { type Column, columnsOf, type ManifestKind } from "./kinds.ts";
 import type { Line } from "./lines.ts";
 import { strictRowProblems } from "./strict.ts";
@@ -48,6 +49,7 @@ export function readRow(line: Line, rowNumber: number, kind: ManifestKind, mode:
     const value = values[index];
     if (value !== undefined && value !== "") cells[column] = value;
   });
+  if (kind === "storage-manifest" && cells.fileName !== undefined) cells.fileName = unescapeFileName(cells.fileName);
   const algorithm = algorithmOf(cells);
   const problems = cellProblems(cells, algorithm);
   if (mode === "strict") problems.push(...strictRowProblems(cells, values.length, kind));
