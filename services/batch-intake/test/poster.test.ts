@@ -189,14 +189,14 @@ describe("what is no submission", () => {
     expect(queue.created.size).toBe(0);
   });
 
-  test("a field that is there twice, or a second file, is refused", async () => {
+  test("a field that is there twice, or a file under another name, is refused", async () => {
     const { postForm } = await startApp(cleanups);
     const twice = formOf(FIELDS);
     twice.append("profile", "another_content");
     const two = formOf(FIELDS);
-    two.append("file", new Blob(["more"]), "more.txt");
+    two.append("attachment", new Blob(["more"]), "more.txt");
     expect(fieldsOf(await problemOf(await postForm(twice)))).toEqual(["profile"]);
-    expect(fieldsOf(await problemOf(await postForm(two)))).toEqual(["file"]);
+    expect(fieldsOf(await problemOf(await postForm(two)))).toEqual(["attachment"]);
   });
 
   test.each([

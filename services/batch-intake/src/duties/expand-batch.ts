@@ -3,7 +3,7 @@ import { manifestRows } from "@sluice/ingest-formats";
 import { type Batch, CHUNK_ROWS, type ExpandResult, type Expansion, type JobSpec } from "@sluice/queue-core";
 import { type BatchContext, type BatchOutcome, type BatchStage, retry, snooze } from "@sluice/stage-runtime";
 import type { Payloads, ProfileOf } from "../ports.ts";
-import { type BatchFacts, specOfPayload, specOfRow } from "./job-spec.ts";
+import { type BatchFacts, specOfPayload, specOfRow, specOfUpload } from "./job-spec.ts";
 import { jobTypeOfRows, payloadOfBatch } from "./payload-of-batch.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
 
@@ -52,19 +52,22 @@ function specsOf(
   signal: AbortSignal,
 ): Promise<Specs | BatchOutcome> {
   return expansion.digest === ""
-    ? specOfOne(payloads, batch, facts, signal)
+    ? specsOfPayload(payloads, batch, expansion, facts, signal)
     : specsOfRows(payloads, batch, expansion, facts, signal);
 }
 
-async function specOfOne(
+async function specsOfPayload(
   payloads: Payloads,
   batch: Batch,
+  { created }: Expansion,
   facts: BatchFacts,
   signal: AbortSignal,
 ): Promise<Specs | BatchOutcome> {
   const payload = await payloadOfBatch(batch, payloads, signal);
   if (!payload.ok) return outcomeOfFault(payload);
-  if (payload.kind === "single") return { chunks: one([specOfPayload(facts, payload.job)]) };
+  if (payload.kind === "single") return { chunks: chunked([payload.job], (job) => specOfPayload(facts, job)) };
+  if (payload.kind === "uploads")
+    return { chunks: chunked(payload.uploads.slice(created), (upload) => specOfUpload(facts, upload)) };
   const message = "the payload has become a batch manifest since it was looked at";
   return { kind: "fail", code: "MANIFEST_CORRUPT", message };
 }
@@ -102,14 +105,13 @@ async function addAll(chunks: AsyncIterable<readonly JobSpec[]>, ctx: BatchConte
   return RELEASE;
 }
 
-async function* one<T>(value: T): AsyncGenerator<T> {
-  yield await Promise.resolve(value);
-}
-
 /** Larger transactions make everybody else wait, and ZooKeeper takes none above a megabyte. */
 const CHUNK_BYTES = 100 * 1024;
 
-async function* chunked<T>(items: AsyncIterable<T>, map: (item: T) => JobSpec): AsyncGenerator<JobSpec[]> {
+async function* chunked<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  map: (item: T) => JobSpec,
+): AsyncGenerator<JobSpec[]> {
   let chunk: JobSpec[] = [];
   let bytes = 0;
   for await (const item of items) {

@@ -1,8 +1,9 @@
 /** What becomes of a payload or of a row of a batch manifest: the description of one job. Pure. */
-import { batchPriority, type ManifestRow, parseLocalIds } from "@sluice/ingest-formats";
+import { batchPriority, type ManifestRow, parseLocalIds, parsePayloadType } from "@sluice/ingest-formats";
 import type { Identifiers, JobSpec, Metadata, Submission } from "@sluice/queue-core";
-import type { JobPayloadType } from "../payload-types.ts";
+import { type JobPayloadType, rowOfType, uploadUrl } from "../payload-types.ts";
 import { nameOfUrl } from "../submission/payload-name.ts";
+import type { Upload } from "../submission/uploads.ts";
 
 export interface BatchFacts {
   readonly submission: Submission;
@@ -25,6 +26,25 @@ export function specOfPayload({ submission, rows, priority }: BatchFacts, payloa
       digest_value: submission.digest_value,
     },
     identifiers: identifiersOf(textOf(submission["primary_id"]), submittedLocalIds(submission)),
+    metadata: metadataOf(submission, {}),
+  };
+}
+
+/** One of several files that came together: an object of its own, with the form's metadata. */
+export function specOfUpload({ submission, rows, priority }: BatchFacts, { name, size, type }: Upload): JobSpec {
+  const parsed = parsePayloadType(type);
+  return {
+    priority: batchPriority(rows, priority),
+    configuration: {
+      ...inherited(submission),
+      payload_url: uploadUrl(name),
+      payload_type: parsed.ok ? rowOfType(parsed.value).job : "file",
+      payload_name: name,
+      payload_size: size,
+      digest_type: undefined,
+      digest_value: undefined,
+    },
+    identifiers: null,
     metadata: metadataOf(submission, {}),
   };
 }
@@ -71,6 +91,7 @@ const OF_THE_BATCH: ReadonlySet<string> = new Set([
   "primary_id",
   "request_digest",
   "type",
+  "uploads",
 ]);
 
 /** Filled in by queue-core when the job gets its number. */

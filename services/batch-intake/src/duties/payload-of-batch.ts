@@ -2,10 +2,12 @@ import { detectPayloadType, manifestKindOf, parseDigest, type ManifestKind } fro
 import type { Batch } from "@sluice/queue-core";
 import { type JobPayloadType, rowOfType, TAKEN_TYPES, typeOfSubmission } from "../payload-types.ts";
 import type { PayloadFault, PayloadPlace, Payloads } from "../ports.ts";
+import { type Upload, uploadsOf } from "../submission/uploads.ts";
 
 /** What a batch's payload turned out to be. */
 export type BatchPayload =
   | { readonly ok: true; readonly kind: "single"; readonly job: JobPayloadType }
+  | { readonly ok: true; readonly kind: "uploads"; readonly uploads: readonly Upload[] }
   | { readonly ok: true; readonly kind: "batch"; readonly job: JobPayloadType; readonly manifest: ManifestKind };
 
 export async function payloadOfBatch(
@@ -13,6 +15,8 @@ export async function payloadOfBatch(
   payloads: Payloads,
   signal: AbortSignal,
 ): Promise<BatchPayload | PayloadFault> {
+  const uploads = uploadsOf(submission);
+  if (uploads.length > 0) return { ok: true, kind: "uploads", uploads };
   let type = typeOfSubmission(submission.type);
   if (type === null) {
     const head = await payloads.head({ batch: id, url: submission.payload_url }, signal);

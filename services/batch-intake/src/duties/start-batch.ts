@@ -24,6 +24,7 @@ async function startBatch(ports: StartBatchPorts, batch: Batch, ctx: BatchContex
   if (!payload.ok) return outcomeOfFault(payload);
   // One payload, one job: the job's own check looks at it.
   if (payload.kind === "single") return { kind: "start", rows: 1, digest: "" };
+  if (payload.kind === "uploads") return { kind: "start", rows: payload.uploads.length, digest: "" };
   return startManifest(ports, batch, payload.manifest, ctx);
 }
 

@@ -1,4 +1,4 @@
-/** Where an upload lands before its batch has a number: a folder of its own, which becomes the batch's by one rename. */
+/** Where uploads land before their batch has a number: a folder of their own, which becomes the batch's by one rename. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -11,7 +11,7 @@ import { meterFile } from "./meter-file.ts";
 export const INCOMING = ".incoming";
 /** Folders of batches of another history of the queue, found under a number that has just been given out. */
 const STALE = ".stale";
-const RECEIVED = "received";
+const received = (slot: number): string => `received-${slot}`;
 
 export interface StoredUpload {
   readonly bytes: number;
@@ -21,12 +21,19 @@ export interface StoredUpload {
 }
 
 export interface IncomingFolder {
-  /** Streams an upload to disk, counting and hashing on the way; it is on disk when this answers. */
-  receive(body: Readable, algorithms: readonly DigestName[], signal: AbortSignal): Promise<Outcome<StoredUpload>>;
+  /** Streams an upload to disk, counting and hashing on the way; it is on disk when this answers. Slots count from 0. */
+  receive(
+    slot: number,
+    body: Readable,
+    algorithms: readonly DigestName[],
+    signal: AbortSignal,
+  ): Promise<Outcome<StoredUpload>>;
   /** Another digest of what was received, for a form that names the algorithm after the file. */
-  digestsOf(algorithms: readonly DigestName[], signal: AbortSignal): Promise<Outcome<Digests>>;
-  /** Gives the upload its name and the folder to the batch. */
-  becomeBatch(bid: string, name: string): Promise<Outcome<void>>;
+  digestsOf(slot: number, algorithms: readonly DigestName[], signal: AbortSignal): Promise<Outcome<Digests>>;
+  /** Gives the uploads, in the order of their slots, the names that they keep. */
+  nameAll(names: readonly string[]): Promise<Outcome<void>>;
+  /** The folder is the batch's from now on. */
+  becomeBatch(bid: string): Promise<Outcome<void>>;
   discard(): Promise<void>;
 }
 
@@ -60,16 +67,21 @@ async function removeOlderThan(root: ContainedFolder, ms: number): Promise<reado
 
 function incomingFolder(root: ContainedFolder, folder: ContainedFolder, id: string): IncomingFolder {
   return {
-    receive: (body, algorithms, signal) => receive(folder, body, algorithms, signal),
-    async digestsOf(algorithms, signal) {
-      const stream = await folder.readStream(RECEIVED);
+    receive: (slot, body, algorithms, signal) => receive(folder, received(slot), body, algorithms, signal),
+    async digestsOf(slot, algorithms, signal) {
+      const stream = await folder.readStream(received(slot));
       if (!stream.ok) return stream;
       const metered = await meterFile(stream.value, null, algorithms, signal);
       return metered.ok ? success(metered.value.digests) : metered;
     },
-    async becomeBatch(bid, name) {
-      const named = await folder.move(RECEIVED, folder, `uploads/${name}`);
-      if (!named.ok) return named;
+    async nameAll(names) {
+      for (const [slot, name] of names.entries()) {
+        const named = await folder.move(received(slot), folder, `uploads/${name}`);
+        if (!named.ok) return named;
+      }
+      return success(undefined);
+    },
+    async becomeBatch(bid) {
       // The number is ours alone: what stands under it was left by another history of the queue.
       if ((await root.stat(bid)).ok) {
         const aside = await root.move(bid, root, `${STALE}/${bid}-${id}`);
@@ -85,23 +97,24 @@ function incomingFolder(root: ContainedFolder, folder: ContainedFolder, id: stri
 
 async function receive(
   folder: ContainedFolder,
+  name: string,
   body: Readable,
   algorithms: readonly DigestName[],
   signal: AbortSignal,
 ): Promise<Outcome<StoredUpload>> {
-  const file = await folder.begin(RECEIVED);
+  const file = await folder.begin(name);
   if (!file.ok) return file;
   const head = Buffer.alloc(HEAD_BYTES);
   let headBytes = 0;
   const keepHead = (chunk: Uint8Array, before: number): void => {
     if (before < HEAD_BYTES) headBytes += Buffer.from(chunk).copy(head, before);
   };
-  const received = await meterFile(body, file.value.handle, algorithms, signal, keepHead);
-  if (!received.ok) {
+  const metered = await meterFile(body, file.value.handle, algorithms, signal, keepHead);
+  if (!metered.ok) {
     await file.value.abandon();
-    return failure(received.error);
+    return failure(metered.error);
   }
   const finished = await file.value.finish();
   if (!finished.ok) return finished;
-  return success({ ...received.value, head: head.subarray(0, headBytes).toString("utf8") });
+  return success({ ...metered.value, head: head.subarray(0, headBytes).toString("utf8") });
 }

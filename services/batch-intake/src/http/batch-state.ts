@@ -4,6 +4,7 @@ import { escapeXml, printAnvl, type Profile } from "@sluice/ingest-formats";
 export interface QueuedBatch {
   /** `bid-` + UUID. */
   readonly batchId: string;
+  readonly update: boolean;
   readonly submitter: string;
   readonly submittedAtMs: number;
   readonly profile: Profile;
@@ -50,10 +51,10 @@ const element = (name: string, value: Leaf | readonly Element[]): Element =>
 const optional = (name: string, value: string | undefined): Element[] =>
   value === undefined ? [] : [element(name, value)];
 
-function batchState({ batchId, submitter, submittedAtMs, profile }: QueuedBatch): Element {
+function batchState({ batchId, update, submitter, submittedAtMs, profile }: QueuedBatch): Element {
   return element("batchState", [
     element("batchID", batchId),
-    element("updateFlag", false),
+    element("updateFlag", update),
     element("batchStatus", "QUEUED"),
     element("userAgent", submitter),
     element("submissionDate", rfc3339(submittedAtMs)),

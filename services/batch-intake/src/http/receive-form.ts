@@ -1,15 +1,16 @@
-/** A multipart form: fields to memory, the one file to disk as it comes. */
+/** A multipart form: fields to memory, files to disk as they come. */
 import type { IncomingMessage } from "node:http";
 import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { type Problem, problem } from "@sluice/http-api";
 import { type DigestAlgorithm, parseDigestAlgorithm } from "@sluice/ingest-formats";
 import type { IncomingFolder, StoredUpload } from "../files/incoming.ts";
 import { FORM_NAMES } from "../submission/form-request.ts";
+import { JSON_NAMES } from "../submission/json-request.ts";
 import { uploadProblem, wrongFields } from "./deps.ts";
 
 export interface ReceivedForm {
   readonly fields: ReadonlyMap<string, string>;
-  readonly file: ReceivedFile | null;
+  readonly files: readonly ReceivedFile[];
 }
 
 export interface ReceivedFile extends StoredUpload {
@@ -25,6 +26,7 @@ export type FormResult =
 
 const FIELDS_MAX = 100;
 const FIELD_BYTES_MAX = 64 * 1024;
+const FILES_MAX = 100;
 const FILE_FIELD = "file";
 
 export function receiveForm(
@@ -47,7 +49,7 @@ class FormReceiver {
   readonly #maxUploadBytes: number;
   readonly #fields = new Map<string, string>();
   readonly #gone = new AbortController();
-  #file: Promise<ReceivedFile | null> | null = null;
+  readonly #files: Promise<ReceivedFile | null>[] = [];
   #stream: BusboyFileStream | null = null;
   #problem: Problem | null = null;
 
@@ -60,10 +62,10 @@ class FormReceiver {
 
   async run(): Promise<FormResult> {
     await this.#parse();
-    const file = await this.#file;
+    const files = await Promise.all(this.#files);
     if (this.#gone.signal.aborted) return { ok: false, problem: null };
     if (this.#problem !== null) return { ok: false, problem: this.#problem };
-    return { ok: true, form: { fields: this.#fields, file } };
+    return { ok: true, form: { fields: this.#fields, files: files.filter((file) => file !== null) } };
   }
 
   /** Returns when the form is at its end, or is given up: then the rest of the request is thrown away unread. */
@@ -130,19 +132,20 @@ class FormReceiver {
       return;
     }
     this.#stream = stream;
-    this.#file = this.#store(stream, filename ?? "").then((stored) => {
-      if (stored === null) giveUp();
-      return stored;
+    const stored = this.#store(this.#files.length, stream, filename ?? "").then((file) => {
+      if (file === null) giveUp();
+      return file;
     });
+    this.#files.push(stored);
   }
 
   #fileProblem(field: string): Problem | null {
-    if (field !== FILE_FIELD) return wrongField(field, `is a file; expected one file, in the field ${FILE_FIELD}`);
-    return this.#file === null ? null : wrongField(field, "several files in one submission are not taken yet");
+    if (field !== FILE_FIELD) return wrongField(field, `is a file; files are expected in the field ${FILE_FIELD}`);
+    return this.#files.length < FILES_MAX ? null : wrongField(field, `more than ${FILES_MAX} files`);
   }
 
-  async #store(stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {
-    const stored = await this.#incoming.receive(stream, ["sha256", ...this.#wantedDigest()], this.#gone.signal);
+  async #store(slot: number, stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {
+    const stored = await this.#incoming.receive(slot, stream, ["sha256", ...this.#wantedDigest()], this.#gone.signal);
     if (stream.truncated) {
       this.#complain(problem("PAYLOAD_TOO_LARGE", `the file has more than ${this.#maxUploadBytes} bytes`));
       return null;
@@ -154,7 +157,8 @@ class FormReceiver {
 
   /** Only if the field came before the file; else it is computed afterwards. */
   #wantedDigest(): readonly DigestAlgorithm[] {
-    const algorithm = parseDigestAlgorithm(this.#fields.get(FORM_NAMES.digest_type) ?? "");
+    const type = this.#fields.get(FORM_NAMES.digest_type) ?? this.#fields.get(JSON_NAMES.digest_type);
+    const algorithm = parseDigestAlgorithm(type ?? "");
     return algorithm.ok ? [algorithm.value] : [];
   }
 }

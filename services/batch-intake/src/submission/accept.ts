@@ -38,10 +38,11 @@ export type Acceptance =
   /** Not now: ask again. */
   | { readonly kind: "unavailable"; readonly why: string };
 
-/** An upload that waits to become a batch's folder. */
+/** Uploads that wait to become a batch's folder. */
 export interface WaitingUpload {
-  readonly sha256: string;
-  /** In lower case hexadecimal; null when it could not be computed. */
+  /** Of each file. */
+  readonly sha256: readonly string[];
+  /** Of the first file, in lower case hexadecimal; null when it could not be computed. */
   readonly digestOf: (algorithm: DigestAlgorithm) => Promise<string | null>;
   readonly becomeBatch: (id: BatchId) => Promise<Outcome<void>>;
   /** The batch turned out to be there already, or was refused: its folder is of no use. */
@@ -77,7 +78,7 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
   if (!profile.ok) return { kind: "wrong-fields", problems: [{ field: names.profile, detail: profile.problem }] };
 
   const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(caller, key);
-  const submission = { ...checked.value, request_digest: requestDigest(checked.value, upload?.sha256 ?? null) };
+  const submission = { ...checked.value, request_digest: requestDigest(checked.value, upload?.sha256.join() ?? null) };
   const created = await create(ports.queue, uuid, submission, upload);
   switch (created.kind) {
     case "created":

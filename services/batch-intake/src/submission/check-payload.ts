@@ -1,10 +1,16 @@
-import { detectPayloadType, isContainerName, parsePayloadType, type PayloadType } from "@sluice/ingest-formats";
-import { uploadUrl } from "../payload-types.ts";
-import { TYPE_TO_BE_FOUND } from "../payload-types.ts";
+import {
+  detectPayloadType,
+  isBatchType,
+  isContainerName,
+  parsePayloadType,
+  type PayloadType,
+} from "@sluice/ingest-formats";
+import { TYPE_TO_BE_FOUND, uploadUrl } from "../payload-types.ts";
 import type { Complaints } from "./check-submission.ts";
-import type { RequestedPayload, SubmissionRequest } from "./request.ts";
+import type { RequestedPayload, SubmissionRequest, UploadedFile } from "./request.ts";
 import { nameOfUrl, nameProblem } from "./payload-name.ts";
 import { isPlainText, TEXT_MAX } from "./text.ts";
+import type { Upload } from "./uploads.ts";
 
 export interface PayloadFacts {
   readonly url: string;
@@ -13,20 +19,26 @@ export interface PayloadFacts {
   readonly size: number | undefined;
   /** A payload type, or TYPE_TO_BE_FOUND. */
   readonly type: string;
+  /** Only when there are several. */
+  readonly uploads?: readonly Upload[];
 }
 
 export function checkPayload(request: SubmissionRequest, complaints: Complaints): PayloadFacts | null {
   const { payload } = request;
-  const place = payload.kind === "url" ? checkUrlPayload(payload, complaints) : checkUpload(payload, complaints);
-  const type = checkType(request.type, payload, place?.name ?? "", complaints);
-  return place === null || type === null ? null : { ...place, type };
+  const given = request.type === undefined ? undefined : typeAsGiven(request.type, complaints);
+  if (payload.kind === "url") return checkUrlPayload(payload, given, complaints);
+  const [first, ...more] = payload.files.map((file) => checkUpload(file, given, complaints));
+  if (first === undefined || first === null || more.length === 0) return first ?? null;
+  return checkSeveral(request, [first, ...more.filter((file) => file !== null)], complaints);
 }
 
 type UrlPayload = Extract<RequestedPayload, { kind: "url" }>;
-type UploadPayload = Extract<RequestedPayload, { kind: "upload" }>;
-type Place = Omit<PayloadFacts, "type">;
 
-function checkUrlPayload(payload: UrlPayload, complaints: Complaints): Place | null {
+function checkUrlPayload(
+  payload: UrlPayload,
+  given: PayloadType | undefined,
+  complaints: Complaints,
+): PayloadFacts | null {
   const url = checkUrl(payload.url, complaints);
   if (url === null) return null;
   const name = payload.name ?? nameOfUrl(url);
@@ -34,7 +46,9 @@ function checkUrlPayload(payload: UrlPayload, complaints: Complaints): Place | n
   if (problem !== null) return complaints.add("payload_name", problem);
   if (payload.size !== undefined && !/^\d{1,15}$/.test(payload.size))
     return complaints.add("payload_size", "is no number of bytes");
-  return { url, name, size: payload.size === undefined ? undefined : Number(payload.size) };
+  const size = payload.size === undefined ? undefined : Number(payload.size);
+  // One that is still out there is looked at when the batch is started: an answer must not wait for a fetch.
+  return { url, name, size, type: given ?? (isContainerName(name) ? "container" : TYPE_TO_BE_FOUND) };
 }
 
 function checkUrl(given: string | undefined, complaints: Complaints): string | null {
@@ -50,29 +64,39 @@ function checkUrl(given: string | undefined, complaints: Complaints): string | n
   return given;
 }
 
-function checkUpload(payload: UploadPayload, complaints: Complaints): Place | null {
-  const problem = nameProblem(payload.name);
-  if (problem !== null) return complaints.add("payload_name", problem);
-  return { url: uploadUrl(payload.name), name: payload.name, size: payload.size };
-}
-
-function checkType(
-  given: string | undefined,
-  payload: RequestedPayload,
-  name: string,
+function checkUpload(
+  { name, size, head }: UploadedFile,
+  given: PayloadType | undefined,
   complaints: Complaints,
-): string | null {
-  return given === undefined ? typeFromContent(payload, name) : typeAsGiven(given, complaints);
+): PayloadFacts | null {
+  const problem = nameProblem(name);
+  if (problem !== null) return complaints.add("payload_name", problem);
+  return { url: uploadUrl(name), name, size, type: given ?? detectPayloadType(name, head) };
 }
 
-function typeAsGiven(given: string, complaints: Complaints): PayloadType | null {
+/** What can be said of one object only. */
+const OF_ONE = ["digest_type", "digest_value", "primary_id", "local_id"] as const;
+
+/** Each file becomes an object of its own. */
+function checkSeveral(
+  request: SubmissionRequest,
+  files: readonly [PayloadFacts, ...PayloadFacts[]],
+  complaints: Complaints,
+): PayloadFacts {
+  for (const field of OF_ONE) {
+    if (request[field] !== undefined) complaints.add(field, "is for a submission with one file: each is an object");
+  }
+  for (const { name, type } of files) {
+    const parsed = parsePayloadType(type);
+    if (parsed.ok && isBatchType(parsed.value))
+      complaints.add("type", `${name} is a ${type}: a batch manifest comes alone`);
+  }
+  return { ...files[0], uploads: files.map(({ name, size, type }) => ({ name, size: size ?? 0, type })) };
+}
+
+function typeAsGiven(given: string, complaints: Complaints): PayloadType | undefined {
   const parsed = parsePayloadType(given);
   if (parsed.ok) return parsed.value;
-  return complaints.add("type", parsed.problems.map(({ message }) => message).join("; "));
-}
-
-/** A payload that is still out there is looked at when the batch is started: an answer must not wait for a fetch. */
-function typeFromContent(payload: RequestedPayload, name: string): PayloadType | typeof TYPE_TO_BE_FOUND {
-  if (payload.kind === "upload") return detectPayloadType(name, payload.head);
-  return isContainerName(name) ? "container" : TYPE_TO_BE_FOUND;
+  complaints.add("type", parsed.problems.map(({ message }) => message).join("; "));
+  return undefined;
 }

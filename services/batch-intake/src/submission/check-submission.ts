@@ -64,7 +64,7 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
     erc_when: request.date,
     erc_where: primaryId ?? (localIds.length > 0 ? localIds.join(";") : undefined),
     type: payload.type,
-    submission_mode: "add",
+    submission_mode: request.submission_mode ?? "add",
     batchID: undefined,
     digest_type: digest?.algorithm,
     digest_value: digest?.value,
@@ -73,6 +73,7 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
     request_digest: undefined,
     payload_name: payload.name,
     payload_size: payload.size,
+    uploads: payload.uploads,
     primary_id: primaryId ?? undefined,
     local_id: localIds.length > 0 ? localIds : undefined,
     submission_date: checks.submittedAt,
@@ -123,7 +124,13 @@ function withErc({ erc, ...request }: SubmissionRequest, complaints: Complaints)
 }
 
 function checkTexts(request: SubmissionRequest, complaints: Complaints): void {
-  const { payload: _payload, dublin_core: dublinCore = {}, local_id: localIds = [], ...texts } = request;
+  const {
+    payload: _payload,
+    submission_mode: _mode,
+    dublin_core: dublinCore = {},
+    local_id: localIds = [],
+    ...texts
+  } = request;
   const fields: [FieldName, string][] = [
     ...(Object.entries(texts) as [FieldName, string][]),
     ...localIds.map((id): [FieldName, string] => ["local_id", id]),

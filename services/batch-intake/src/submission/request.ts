@@ -5,6 +5,8 @@ export interface SubmissionRequest {
   readonly profile?: string;
   readonly submitter?: string;
   readonly payload: RequestedPayload;
+  /** An update makes a version out of what is there and what comes; not given = add. */
+  readonly submission_mode?: "add" | "update";
   readonly type?: string;
   readonly digest_type?: string;
   readonly digest_value?: string;
@@ -26,16 +28,17 @@ export interface SubmissionRequest {
 
 export type RequestedPayload =
   | { readonly kind: "url"; readonly url?: string; readonly name?: string; readonly size?: string }
-  /** Already on our disk, its bytes counted and hashed on the way in. */
-  | {
-      readonly kind: "upload";
-      readonly name: string;
-      readonly size: number;
-      readonly sha256: string;
-      /** The first bytes, from which a missing type is found. */
-      readonly head: string;
-    };
+  /** Already on our disk; at least one. */
+  | { readonly kind: "upload"; readonly files: readonly UploadedFile[] };
+
+export interface UploadedFile {
+  readonly name: string;
+  readonly size: number;
+  /** The first bytes, from which a missing type is found. */
+  readonly head: string;
+}
 
 /** Every field except the payload; what it is called depends on the way the submission came. */
-export type FieldName = Exclude<keyof SubmissionRequest, "payload"> | "payload_url" | "payload_name" | "payload_size";
+export type FieldName =
+  Exclude<keyof SubmissionRequest, "payload" | "submission_mode"> | "payload_url" | "payload_name" | "payload_size";
 export type FieldNames = Readonly<Record<FieldName, string>>;
