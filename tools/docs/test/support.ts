@@ -21,8 +21,12 @@ export async function filesBelow(folder: string, ending: string): Promise<readon
   return found.flat();
 }
 
-export const foldersIn = async (folder: string): Promise<readonly string[]> =>
-  (await readdir(`${ROOT}${folder}`, { withFileTypes: true })).filter((e) => e.isDirectory()).map(({ name }) => name);
+/** Hidden ones and what is not ours apart. */
+export async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(`${ROOT}${folder}`, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return folders.filter((name) => !name.startsWith(".") && !NOT_OURS.has(name));
+}
 
 /** The sources of packages and services, all in one text each. */
 export async function sources(): Promise<ReadonlyMap<string, string>> {
