@@ -37,7 +37,7 @@ export type LocalIdAnswer =
   | { readonly kind: "none" }
   | { readonly kind: "found"; readonly ark: string }
   /** The names stand for several objects. */
-  | { readonly kind: "conflict"; readonly arks: readonly string[] }
+  | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "unavailable"; readonly message: string };
 
 export const noLocalIds: LocalIdIndex = { find: () => Promise.resolve({ kind: "none" }) };

@@ -1,13 +1,17 @@
 /** Takes Processing: describes the object, gives it its ARK, stores it. */
+import type { Profile } from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
 import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
 import type { ProcessorParts } from "./parts.ts";
+import { deletionsOf } from "./steps/deletions.ts";
 import { describe, type Description } from "./steps/description.ts";
-import { verifyFixity } from "./steps/fixity.ts";
+import { judgeEmbargo } from "./steps/embargo.ts";
+import { type VerifiedFile, verifyFixity } from "./steps/fixity.ts";
 import { identifiersOf, identify, type Identity } from "./steps/identity.ts";
 import { packageObject } from "./steps/package-object.ts";
-import { openWorkplace } from "./steps/workplace.ts";
-import type { StoreFile, StoreRequest, StoreResult } from "./store/object-store.ts";
+import { readReserved, type ReservedFiles } from "./steps/reserved-files.ts";
+import { openWorkplace, type Workplace } from "./steps/workplace.ts";
+import type { StoreMode, StoreRequest, StoreResult } from "./store/object-store.ts";
 
 export const processingStage = (parts: ProcessorParts): JobStage => ({
   kind: "job-stage",
@@ -16,27 +20,55 @@ export const processingStage = (parts: ProcessorParts): JobStage => ({
 });
 
 async function processJob(job: Job, ctx: JobContext, parts: ProcessorParts): Promise<Outcome> {
-  const { configuration } = job;
-  const lookup = parts.profiles.get(configuration.profile_name);
+  const lookup = parts.profiles.get(job.configuration.profile_name);
   if (!lookup.ok) return fail("PROFILE_UNKNOWN", lookup.problem);
   const place = await openWorkplace(job, parts);
   if (!place.ok) return place.outcome;
   const verified = await verifyFixity(job, place.value.kept, ctx, parts);
   if (!verified.ok) return verified.outcome;
-  const description = await describe(job, place.value.kept, ctx.log);
-  const identified = await identify(job, ctx, parts, lookup.profile, description);
+  const reserved = await readReserved(verified.value, place.value.kept, parts);
+  if (!reserved.ok) return reserved.outcome;
+  const embargo = judgeEmbargo(reserved.value);
+  if (embargo !== null) return embargo;
+  const object = { profile: lookup.profile, place: place.value, producer: verified.value, reserved: reserved.value };
+  return storeObject(job, ctx, parts, object);
+}
+
+/** What is known of an object before it has its name. */
+interface ObjectInHand {
+  readonly profile: Profile;
+  readonly place: Workplace;
+  readonly producer: readonly VerifiedFile[];
+  readonly reserved: ReservedFiles;
+}
+
+async function storeObject(
+  job: Job,
+  ctx: JobContext,
+  parts: ProcessorParts,
+  { profile, place, producer, reserved }: ObjectInHand,
+): Promise<Outcome> {
+  const warn = (file: string, problems: readonly string[]): void =>
+    ctx.log.warn({ file, problems }, "a file of the producer cannot be read and is stored as it is");
+  const description = describe({ job, profile, files: reserved, warn });
+  const identified = await identify(job, ctx, parts, profile, description);
   if (!identified.ok) return identified.outcome;
   const identity = identified.value;
   if (!(await ctx.lockObjects([{ kind: "storage", ark: identity.ark }]))) {
     return snooze(parts.busyWaitMs, `another job works on ${identity.ark}`);
   }
   const submitted = submissionDate(job, ctx);
-  const facts = { job, profile: lookup.profile, description, identity, storageService: parts.store.name, submitted };
-  const packaged = await packageObject(facts, verified.value, place.value, parts);
+  const deletions = deletionsOf(modeOf(job), reserved, producer);
+  const storageService = parts.store.name;
+  const facts = { job, profile, description, identity, storageService, submitted, deleteList: deletions.list };
+  const packaged = await packageObject(facts, deletions.producer, place, parts);
   if (!packaged.ok) return packaged.outcome;
-  const stored = await store(job, ctx, parts, identity, packaged.value);
+  const stored = await store(job, ctx, parts, identity, { files: packaged.value, deletes: deletions.paths });
   return settle(job, stored, identity, description);
 }
+
+const modeOf = ({ configuration }: Job): StoreMode =>
+  configuration.submission_mode.toLowerCase() === "update" ? "update" : "add";
 
 /** Of the submission if the job knows it. */
 function submissionDate({ configuration }: Job, { clock }: JobContext): string {
@@ -48,17 +80,18 @@ async function store(
   job: Job,
   ctx: JobContext,
   parts: ProcessorParts,
-  { ark }: Identity,
-  files: readonly StoreFile[],
+  { ark, source }: Identity,
+  content: Pick<StoreRequest, "files" | "deletes">,
 ): Promise<StoreResult> {
   const request: StoreRequest = {
     ark,
     job: job.uuid,
-    mode: job.configuration.submission_mode.toLowerCase() === "update" ? "update" : "add",
+    mode: modeOf(job),
+    fresh: source === "minted",
     note: `${job.id} of ${job.batchId}`,
     user: job.configuration.submitter,
     created: new Date(ctx.clock.nowMs()).toISOString(),
-    files,
+    ...content,
   };
   const checkpoint = async (step: string): Promise<void> => {
     await ctx.failpoint(step);
@@ -67,7 +100,7 @@ async function store(
   await checkpoint("beforeEffect");
   const stored = await parts.store.put(request, { signal: ctx.signal, checkpoint });
   await checkpoint("afterEffect");
-  if (stored.kind === "stored") ctx.log.info({ ark, version: stored.version, files: files.length }, "stored");
+  if (stored.kind === "stored") ctx.log.info({ ark, version: stored.version, files: content.files.length }, "stored");
   return stored;
 }
 

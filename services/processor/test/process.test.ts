@@ -1,56 +1,21 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { hasValidCheckCharacter, parseErc, parseIngestFile, parseMom } from "@sluice/ingest-formats";
-import type { JobChanges } from "@sluice/queue-core";
-import { type Attempt, COLLECTION, type Deposit, Laboratory, OWNER } from "./support/deposit.ts";
+import { COLLECTION, type Deposit, Laboratory, OWNER } from "./support/deposit.ts";
 import { write } from "./support/hand-made-object.ts";
+import { changesOf, objectManifest, storedVersion } from "./support/stored-version.ts";
 import { validateRoot } from "./support/ocfl-validator/root-rules.ts";
 
 const HELLO: Deposit = { files: { "hello.txt": "hello" } };
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-function changesOf(attempt: Attempt): JobChanges {
-  expect(attempt).toMatchObject({ kind: "done" });
-  return (attempt as { changes: JobChanges }).changes;
-}
-
-/** The folder of the version that an attempt stored, and its logical files. */
-function storedVersion(attempt: Attempt): { readonly paths: string[]; readonly text: (path: string) => string } {
-  const inventoryPath = fileURLToPath(changesOf(attempt).inventory!.manifest_url);
-  const inventory = JSON.parse(readFileSync(inventoryPath, "utf8")) as {
-    head: string;
-    manifest: Record<string, string[]>;
-    versions: Record<string, { state: Record<string, string[]> }>;
-  };
-  const state = Object.entries(inventory.versions[inventory.head]!.state);
-  const digestOf = new Map(state.flatMap(([digest, paths]) => paths.map((path) => [path, digest])));
-  const root = dirname(dirname(inventoryPath));
-  return {
-    paths: [...digestOf.keys()].sort(),
-    text: (path) => readFileSync(join(root, inventory.manifest[digestOf.get(path)!]![0]!), "utf8"),
-  };
-}
 
 const manifestRowsOf = (text: string): string[][] =>
   text
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => line.split(" | "));
-
-const objectManifest = (rows: readonly string[]): string =>
-  [
-    "#%checkm_0.7",
-    "#%profile | http://uc3.cdlib.org/registry/ingest/manifest/mrt-ingest-manifest",
-    "#%prefix | mrt: | http://merritt.cdlib.org/terms#",
-    "#%prefix | nfo: | http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#",
-    "#%fields | nfo:fileUrl | nfo:hashAlgorithm | nfo:hashValue | nfo:fileSize | nfo:fileLastModified | nfo:fileName | mrt:mimeType",
-    ...rows,
-    "#%eof",
-    "",
-  ].join("\n");
 
 describe("processing a single file", () => {
   test("mints an ARK, stores the file with Merritt's system files, and says where", async () => {
@@ -198,43 +163,6 @@ describe("processing a single file", () => {
   });
 });
 
-describe("what the producer's mrt-erc.txt says", () => {
-  const manifest = objectManifest(["http://x.example.org/e | | | | | mrt-erc.txt |"]);
-  const configuration = { payload_type: "manifest" };
-
-  test("goes before what was submitted, and its local ids come after", async () => {
-    const laboratory = await Laboratory.open();
-    const erc =
-      "erc:\nwho: The File\nwhen: 1999\nwhere: ark:/99999/dummy\nwhere: localid; localidtwo\nwhere: localidthree\n";
-    const attempt = await laboratory
-      .job({
-        files: { "mrt-erc.txt": erc },
-        manifest,
-        configuration,
-        identifiers: { primary_id: "ark:/99999/other", local_id: ["localidfour", "localidfive"] },
-        metadata: { erc_who: "The Form", erc_what: "Title", erc_when: undefined, erc_where: undefined },
-      })
-      .run();
-    expect(changesOf(attempt)).toMatchObject({
-      identifiers: {
-        primary_id: "ark:/99999/dummy",
-        local_id: ["localidfour", "localidfive", "localid", "localidtwo", "localidthree"],
-      },
-      metadata: { erc_who: "The File", erc_what: "Title", erc_when: "1999" },
-    });
-  });
-
-  test("is stored and otherwise passed over when it cannot be read", async () => {
-    const laboratory = await Laboratory.open();
-    const metadata = { erc_who: "The Form", erc_what: undefined, erc_when: undefined, erc_where: undefined };
-    const attempt = await laboratory
-      .job({ files: { "mrt-erc.txt": "no label here" }, manifest, configuration, metadata })
-      .run();
-    expect(changesOf(attempt).metadata).toMatchObject({ erc_who: "The Form" });
-    expect(storedVersion(attempt).text("producer/mrt-erc.txt")).toBe("no label here");
-  });
-});
-
 describe("processing an object manifest", () => {
   const row = (name: string, text: string): string =>
     `http://content.example.org/${name} | SHA-256 | ${sha256(text).toUpperCase()} | ${text.length} | | ${name} | text/plain`;
@@ -284,15 +212,6 @@ describe("what a processor cannot do", () => {
     expect(await missing.run()).toMatchObject({ kind: "fail", code: "FILES_MISSING" });
   });
 
-  test("a name that the storage manifest cannot carry is refused before anything is stored", async () => {
-    const laboratory = await Laboratory.open();
-    expect(await laboratory.job({ files: { "a|b.txt": "x" } }).run()).toMatchObject({
-      kind: "fail",
-      code: "NAME_REFUSED",
-    });
-    expect(validateRoot(laboratory.store).objects.size).toBe(0);
-  });
-
   test("a store that fails in passing is tried again, one that refuses is not", async () => {
     const broken = (kind: "refused" | "unavailable") =>
       Laboratory.open({ store: { name: "x", put: () => Promise.resolve({ kind, message: "no" }) } });
@@ -300,37 +219,6 @@ describe("what a processor cannot do", () => {
     expect(await passing.run()).toMatchObject({ kind: "retry", code: "STORE_FAILED" });
     const final = (await broken("refused")).job(HELLO);
     expect(await final.run()).toMatchObject({ kind: "fail", code: "STORE_FAILED" });
-  });
-});
-
-describe("the depositor's own names", () => {
-  const named: Deposit = { ...HELLO, identifiers: { local_id: ["shelf 7"] } };
-
-  test("find the object that the inventory has under them", async () => {
-    const laboratory = await Laboratory.open({
-      localIds: {
-        find: (owner, ids) =>
-          Promise.resolve(
-            owner === OWNER && ids[0] === "shelf 7" ? { kind: "found", ark: "ark:/99999/fk4known" } : { kind: "none" },
-          ),
-      },
-    });
-    const attempt = await laboratory.job(named).run();
-    expect(changesOf(attempt).identifiers).toMatchObject({
-      primary_id: "ark:/99999/fk4known",
-      primary_source: "found",
-    });
-    expect(storedVersion(attempt).text("system/mrt-ingest.txt")).toContain("retrievedIdentifier:\tark:/99999/fk4known");
-    expect(laboratory.minter.minted).toEqual([]);
-  });
-
-  test("fail the job when they name several objects, and let it wait when nobody can be asked", async () => {
-    const arks = ["ark:/99999/a", "ark:/99999/b"];
-    const several = await Laboratory.open({ localIds: { find: () => Promise.resolve({ kind: "conflict", arks }) } });
-    expect(await several.job(named).run()).toMatchObject({ kind: "fail", code: "IDENTIFIER_CONFLICT" });
-    const down = { find: () => Promise.resolve({ kind: "unavailable" as const, message: "down" }) };
-    const nobody = await Laboratory.open({ localIds: down });
-    expect(await nobody.job(named).run()).toMatchObject({ kind: "retry" });
   });
 });
 

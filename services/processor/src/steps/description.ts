@@ -1,68 +1,112 @@
-/** Who, what, when and under which names: from every source that says something, in order of precedence. */
-import { describeProblem, type Erc, mergeLocalIds, parseErc } from "@sluice/ingest-formats";
+/** Who, what, when and under which names: from every source that says something, in order of precedence. Pure. */
+import {
+  describeProblem,
+  type DublinCore,
+  DUBLIN_CORE_ELEMENTS,
+  mergeDublinCore,
+  mergeLocalIds,
+  type Parsed,
+  parseDataCite,
+  parseDublinCore,
+  parseErc,
+  parseLocalIds,
+  type Profile,
+} from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
-import type { Log } from "@sluice/stage-runtime";
-import type { ClaimFolder } from "@sluice/working-folder";
+import { sourceOfBefore } from "./identity-source.ts";
+import type { ReservedFiles, ReservedName } from "./reserved-files.ts";
 
 export interface Description {
   readonly who?: string;
   readonly what?: string;
   readonly when?: string;
+  /** The depositor's; one that we found or minted stands in the job's identifiers. */
   readonly primaryId?: string;
   readonly localIds: readonly string[];
+  /** What goes into system/mrt-dc.xml besides. */
+  readonly dublinCore: DublinCore;
 }
 
-/** Looks at one place; an empty answer says nothing. DataCite and Dublin Core of the producer will be two more. */
-type Source = (job: Job, kept: ClaimFolder, log: Log) => Promise<Description>;
+type Texts = Partial<Record<"who" | "what" | "when" | "primaryId", string | undefined>>;
 
-/** What stands first wins. */
-const SOURCES: readonly Source[] = [producerErc, submitted];
+export interface DescriptionFacts {
+  readonly job: Job;
+  readonly profile: Profile;
+  readonly files: ReservedFiles;
+  /** A file of the producer's that cannot be read is stored as it is, and says nothing. */
+  readonly warn: (name: ReservedName, problems: readonly string[]) => void;
+}
 
 /** No value is longer: Merritt shows no more, and a znode must stay small. */
 const VALUE_MAX = 3_500;
 
-export async function describe(job: Job, kept: ClaimFolder, log: Log): Promise<Description> {
-  const found = await Promise.all(SOURCES.map((source) => source(job, kept, log)));
-  return mergeDescriptions(found);
+export function describe(facts: DescriptionFacts): Description {
+  const { job, profile } = facts;
+  const erc = readWith(facts, "mrt-erc.txt", parseErc);
+  const dataCite = readWith(facts, "mrt-datacite.xml", parseDataCite);
+  const dublinCore = readWith(facts, "mrt-dc.xml", parseDublinCore) ?? {};
+  // What stands first wins. Dublin Core fills gaps only.
+  const texts = firstOf([erc ?? {}, dataCite ?? {}, submitted(job), ofDublinCore(dublinCore)]);
+  const localIds = mergeLocalIds(
+    submittedLocalIds(job),
+    profile.suppressDublinCoreLocalId ? [] : parseLocalIds(dublinCore.identifier ?? ""),
+    erc?.localIds ?? [],
+  );
+  const description = { ...texts, localIds, dublinCore: mergeDublinCore(dublinCore, submittedDublinCore(job)) };
+  return profile.demo ? withoutPrimaryId(description) : description;
 }
 
-/** Local ids add up, those of the submission before those of the files. */
-export function mergeDescriptions(byPrecedence: readonly Description[]): Description {
-  const merged = byPrecedence.toReversed().reduce<Description>((sum, next) => ({ ...sum, ...next }), { localIds: [] });
-  const localIds = mergeLocalIds(...byPrecedence.toReversed().map((description) => description.localIds));
-  return { ...merged, localIds };
+function readWith<T>({ files, warn }: DescriptionFacts, name: ReservedName, parse: (text: string) => Parsed<T>) {
+  const text = files.get(name);
+  if (text === undefined) return undefined;
+  const result = parse(text);
+  if (result.ok) return result.value;
+  warn(name, result.problems.map(describeProblem));
+  return undefined;
 }
 
-async function producerErc(_job: Job, kept: ClaimFolder, log: Log): Promise<Description> {
-  const file = await kept.producer.read("mrt-erc.txt");
-  if (!file.ok) return { localIds: [] };
-  const erc = parseErc(file.value.toString("utf8"));
-  if (erc.ok) return ofErc(erc.value);
-  log.warn({ problems: erc.problems.map(describeProblem) }, "mrt-erc.txt cannot be read and is stored as it is");
-  return { localIds: [] };
-}
+const ofDublinCore = ({ creator, title, date }: DublinCore): Texts => ({ who: creator, what: title, when: date });
 
-const ofErc = ({ who, what, when, primaryId, localIds }: Erc): Description =>
-  describes({ who, what, when, primaryId }, localIds);
-
-function submitted({ metadata, identifiers }: Job): Promise<Description> {
-  const values = {
+/** Rows of a batch manifest went before the form when the job was made. */
+function submitted({ metadata, identifiers }: Job): Texts {
+  const ours = sourceOfBefore(identifiers) !== null;
+  return {
     who: metadata?.erc_who,
     what: metadata?.erc_what,
     when: metadata?.erc_when,
-    primaryId: identifiers?.primary_id ?? undefined,
+    primaryId: ours ? undefined : (identifiers?.primary_id ?? undefined),
   };
-  return Promise.resolve(describes(values, identifiers?.local_id ?? []));
+}
+
+const submittedLocalIds = ({ identifiers }: Job): string[] => (identifiers?.local_id ?? []).flatMap(parseLocalIds);
+
+/** `DCtitle` and the other fourteen, as the form's fields are kept. */
+function submittedDublinCore({ configuration }: Job): DublinCore {
+  const given = DUBLIN_CORE_ELEMENTS.flatMap((element) => {
+    const value = configuration[`DC${element}`];
+    return typeof value === "string" && value.trim() !== "" ? [[element, value.trim()]] : [];
+  });
+  return Object.fromEntries(given) as DublinCore;
 }
 
 /** Empty values say nothing. */
-function describes(
-  values: Readonly<Record<"who" | "what" | "when" | "primaryId", string | undefined>>,
-  localIds: readonly string[],
-): Description {
-  const given = Object.entries(values).flatMap(([key, value]) => {
-    const text = value?.trim().slice(0, VALUE_MAX) ?? "";
-    return text === "" ? [] : [[key, text]];
+function firstOf(byPrecedence: readonly Texts[]): Omit<Description, "localIds" | "dublinCore"> {
+  const keys = ["who", "what", "when", "primaryId"] as const;
+  const found = keys.flatMap((key) => {
+    const value = byPrecedence.map((texts) => shortened(texts[key])).find((text) => text !== "");
+    return value === undefined ? [] : [[key, value]];
   });
-  return { ...(Object.fromEntries(given) as Omit<Description, "localIds">), localIds };
+  return Object.fromEntries(found) as Omit<Description, "localIds" | "dublinCore">;
+}
+
+/** A pair of surrogates is not cut in two. */
+const shortened = (text = ""): string =>
+  text
+    .trim()
+    .slice(0, VALUE_MAX)
+    .replace(/[\uD800-\uDBFF]$/, "");
+
+/** In demonstrations nobody writes to an object by its ARK: the name stays, as one of the depositor's own. */
+function withoutPrimaryId({ primaryId, ...rest }: Description): Description {
+  return primaryId === undefined ? rest : { ...rest, localIds: mergeLocalIds(rest.localIds, [primaryId]) };
 }

@@ -4,6 +4,7 @@ import { digestMatches, DigestMeter, type Digests, type FileEntry, IoError } fro
 import { fail, type JobContext, type Outcome } from "@sluice/stage-runtime";
 import { type ClaimFolder, type PayloadFile, payloadFiles } from "@sluice/working-folder";
 import type { ProcessorParts } from "../parts.ts";
+import { corroborate, type FileClaim } from "./corroboration.ts";
 import { diskTrouble, ended, type Step, went } from "./step.ts";
 
 /** A file whose bytes were read and judged. */
@@ -30,7 +31,11 @@ export async function verifyFixity(
   if (!listed.ok) return diskTrouble(listed.error, parts.diskFullWaitMs);
   const difference = compareNames(expected.value, listed.value);
   if (difference !== null) return ended(fail("FILES_MISSING", difference));
-  return verifyEach(listed.value, expected.value, kept, ctx, parts);
+  const claims = await corroborate(listed.value, kept, parts);
+  if (!claims.ok) return claims;
+  const claimsOf = (name: string): FileClaim[] =>
+    [expected.value.get(name), claims.value.get(name)].filter((claim) => claim !== undefined);
+  return verifyEach(listed.value, claimsOf, kept, ctx, parts);
 }
 
 /** What the depositor announced. */
@@ -60,7 +65,7 @@ function compareNames(expected: Expected, listed: readonly FileEntry[]): string 
 
 async function verifyEach(
   listed: readonly FileEntry[],
-  expected: Expected,
+  claimsOf: (name: string) => readonly FileClaim[],
   kept: ClaimFolder,
   ctx: JobContext,
   parts: ProcessorParts,
@@ -69,7 +74,7 @@ async function verifyEach(
   const verified: VerifiedFile[] = [];
   let doneBytes = 0;
   for (const entry of listed) {
-    const file = await verifyFile(entry, expected.get(entry.name), kept, ctx, parts);
+    const file = await verifyFile(entry, claimsOf(entry.name), kept, ctx, parts);
     if (!file.ok) return file;
     verified.push(file.value);
     ctx.progress({ doneBytes: (doneBytes += entry.bytes), totalBytes, note: "checking" });
@@ -79,7 +84,7 @@ async function verifyEach(
 
 async function verifyFile(
   { name, modifiedMs }: FileEntry,
-  expected: PayloadFile | undefined,
+  claims: readonly FileClaim[],
   kept: ClaimFolder,
   ctx: JobContext,
   parts: ProcessorParts,
@@ -88,22 +93,24 @@ async function verifyFile(
   const stream = await kept.producer.readStream(name);
   if (!path.ok) return diskTrouble(path.error, parts.diskFullWaitMs);
   if (!stream.ok) return diskTrouble(stream.error, parts.diskFullWaitMs);
-  const algorithm = expected?.digest?.algorithm;
-  const meter = new DigestMeter(algorithm === undefined ? ["sha256", "sha512"] : ["sha256", "sha512", algorithm]);
+  const claimed = claims.flatMap(({ digest }) => (digest === undefined ? [] : [digest.algorithm]));
+  const meter = new DigestMeter([...new Set(["sha256" as const, "sha512" as const, ...claimed])]);
   for await (const chunk of stream.value as AsyncIterable<Buffer>) {
     ctx.signal.throwIfAborted();
     meter.update(chunk);
   }
   const digests = meter.digests();
-  const wrong = expected === undefined ? null : judge(expected, meter.bytes, digests);
-  if (wrong !== null) return ended(wrong);
+  for (const claim of claims) {
+    const wrong = judge(claim, meter.bytes, digests);
+    if (wrong !== null) return ended(wrong);
+  }
   const { sha256 = "", sha512 = "" } = digests;
   return went({ name, path: path.value, bytes: meter.bytes, modifiedMs, sha256, sha512 });
 }
 
 const WHERE = "in the working folder: resume at Downloading";
 
-function judge({ name, size, digest }: PayloadFile, bytes: number, digests: Digests): Outcome | null {
+function judge({ name, size, digest }: FileClaim, bytes: number, digests: Digests): Outcome | null {
   const file = JSON.stringify(name);
   if (size !== undefined && size !== bytes) {
     return fail("SIZE_MISMATCH", `${file} has ${bytes} bytes instead of ${size} ${WHERE}`);

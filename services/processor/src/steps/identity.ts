@@ -4,9 +4,9 @@ import type { Identifiers, Job } from "@sluice/queue-core";
 import { fail, type JobContext, retry, snooze } from "@sluice/stage-runtime";
 import type { ProcessorParts } from "../parts.ts";
 import type { Description } from "./description.ts";
+import { type IdentitySource, sourceOfBefore } from "./identity-source.ts";
+import { unusableLocalId } from "./local-id.ts";
 import { ended, type Step, went } from "./step.ts";
-
-export type IdentitySource = "supplied" | "found" | "minted";
 
 export interface Identity {
   readonly ark: string;
@@ -22,6 +22,8 @@ export async function identify(
   description: Description,
 ): Promise<Step<Identity>> {
   const { localIds } = description;
+  const unusable = unusableLocalId(localIds);
+  if (unusable !== null) return ended(fail("IDENTIFIER_CONFLICT", unusable));
   const locks = localIds.map((localId) => ({ kind: "localid" as const, localId, ownerArk: profile.owner }));
   if (locks.length > 0 && !(await ctx.lockObjects(locks))) {
     return ended(snooze(parts.busyWaitMs, `another job works on the local ids ${localIds.join("; ")}`));
@@ -40,16 +42,26 @@ async function choose(
   profile: Profile,
   { primaryId, localIds }: Description,
 ): Promise<Step<Chosen>> {
-  const before = sourceOfBefore(job.identifiers);
-  if (primaryId !== undefined) return supplied(primaryId, before ?? "supplied");
+  const known = knownArk(job, primaryId);
+  if (!known.ok) return known;
   const found = await findByLocalIds(parts, profile, localIds);
-  return found.ok && found.value === null ? mint(ctx, parts, profile) : (found as Step<Chosen>);
+  if (!found.ok) return found;
+  const chosen = known.value ?? found.value;
+  if (chosen === null) return mint(ctx, parts, profile);
+  if (found.value === null || found.value.ark === chosen.ark) return went(chosen);
+  return ended(
+    fail("IDENTIFIER_CONFLICT", `${localIds.join("; ")} name ${found.value.ark}, and the job is for ${chosen.ark}`),
+  );
 }
 
-function supplied(primaryId: string, source: IdentitySource): Step<Chosen> {
+/** What an earlier run wrote down, or the depositor's own. */
+function knownArk({ identifiers }: Job, primaryId: string | undefined): Step<Chosen | null> {
+  const before = sourceOfBefore(identifiers);
+  if (before !== null && identifiers?.primary_id != null) return went({ ark: identifiers.primary_id, source: before });
+  if (primaryId === undefined) return went(null);
   const ark = parseArk(primaryId);
   if (!ark.ok) return ended(fail("IDENTIFIER_CONFLICT", `the primary identifier ${primaryId} is no ARK`));
-  return went({ ark: printArk(ark.value), source });
+  return went({ ark: printArk(ark.value), source: "supplied" });
 }
 
 async function findByLocalIds(
@@ -65,9 +77,7 @@ async function findByLocalIds(
     case "found":
       return went({ ark: answer.ark, source: "found" });
     case "conflict":
-      return ended(
-        fail("IDENTIFIER_CONFLICT", `${localIds.join("; ")} name several objects: ${answer.arks.join(", ")}`),
-      );
+      return ended(fail("IDENTIFIER_CONFLICT", `${localIds.join("; ")} name several objects: ${answer.message}`));
     case "unavailable":
       return ended(retry("RECORD_FAILED", `the inventory cannot be asked for local ids: ${answer.message}`));
   }
@@ -89,11 +99,6 @@ async function writeDown(job: Job, ctx: JobContext, identity: Identity): Promise
   await ctx.failpoint("afterIdentify");
   return went(identity);
 }
-
-const sourceOfBefore = (identifiers: Identifiers | null): IdentitySource | null => {
-  const source = identifiers?.["primary_source"];
-  return source === "found" || source === "minted" ? source : null;
-};
 
 /** `primary_source` says that the ARK was not the depositor's: what mints must know what it still has to publish. */
 export const identifiersOf = (job: Job, { ark, source, localIds }: Identity): Identifiers => ({

@@ -74,7 +74,7 @@ const packagedProducerFile = ({ name, path, bytes, modifiedMs, sha256, sha512 }:
 });
 
 const manifestRow = ({ logicalPath, source, size, sha256, modified }: PackagedFile) => ({
-  fileUrl: pathToFileURL(source).href,
+  fileUrl: pathToFileURL(source).href.replaceAll("|", "%7C"),
   digest: { algorithm: "sha256" as const, value: sha256 },
   fileSize: size,
   fileLastModified: modified,

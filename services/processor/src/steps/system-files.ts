@@ -1,6 +1,8 @@
 /** The texts that Merritt adds to every object. Pure: the same facts, the same bytes. */
 import {
   type IngestFile,
+  mergeLocalIds,
+  parseLocalIds,
   printDublinCore,
   printErc,
   printIngestFile,
@@ -24,6 +26,8 @@ export interface ObjectFacts {
   readonly submitted: string;
   /** The object manifest as it was deposited; null when the payload is another. */
   readonly submissionManifest: Buffer | null;
+  /** mrt-delete.txt of an update; null if there is none. */
+  readonly deleteList: string | null;
 }
 
 export interface SystemFile {
@@ -34,7 +38,7 @@ export interface SystemFile {
 export function systemFiles(facts: ObjectFacts): SystemFile[] {
   const { profile, description, identity, submissionManifest } = facts;
   const { ark, localIds } = identity;
-  const { primaryId: _given, ...erc } = description;
+  const { primaryId: _given, dublinCore: _more, ...erc } = description;
   const texts: Record<string, string> = {
     "mrt-ingest.txt": printIngestFile(ingestFile(facts)),
     "mrt-mom.txt": printMom({
@@ -48,6 +52,7 @@ export function systemFiles(facts: ObjectFacts): SystemFile[] {
     "mrt-membership.txt": printMembership(profile.collections),
     "mrt-erc.txt": printErc({ ...erc, primaryId: ark, localIds }),
     "mrt-dc.xml": dublinCore(facts),
+    ...(facts.deleteList === null ? {} : { "mrt-delete.txt": facts.deleteList }),
   };
   const files = Object.entries(texts).map(([name, text]) => ({ name, data: Buffer.from(text) }));
   return submissionManifest === null
@@ -55,13 +60,16 @@ export function systemFiles(facts: ObjectFacts): SystemFile[] {
     : [...files, { name: "mrt-submission-manifest.txt", data: submissionManifest }];
 }
 
+/** What the producer's and the form's elements leave open is filled in. */
 function dublinCore({ profile, description, identity: { ark, localIds } }: ObjectFacts): string {
   const names = profile.suppressDublinCoreLocalId ? [ark] : [ark, ...localIds];
+  const { dublinCore: given, who, what, when } = description;
   return printDublinCore({
-    ...(description.who === undefined ? {} : { creator: description.who }),
-    ...(description.what === undefined ? {} : { title: description.what }),
-    ...(description.when === undefined ? {} : { date: description.when }),
-    identifier: names.join(";"),
+    ...(who === undefined ? {} : { creator: who }),
+    ...(what === undefined ? {} : { title: what }),
+    ...(when === undefined ? {} : { date: when }),
+    ...given,
+    identifier: mergeLocalIds(names, parseLocalIds(given.identifier ?? "")).join(";"),
   });
 }
 

@@ -24,11 +24,15 @@ export interface StoreRequest {
   readonly job: string;
   /** `add`: these files are the object. `update`: the producer files of the version before stay where they are not replaced. */
   readonly mode: StoreMode;
+  /** The ARK is a new one: an object that is there, and not by this job, is somebody else's. */
+  readonly fresh: boolean;
   readonly note: string;
   readonly user: string;
   /** RFC 3339. */
   readonly created: string;
   readonly files: readonly StoreFile[];
+  /** Logical paths of the version before that an update leaves out; one that is not there is refused. */
+  readonly deletes: readonly string[];
 }
 
 export interface StoreFile {

@@ -17,7 +17,7 @@ import { tempFolder } from "./temp-folder.ts";
 export const OWNER = "ark:/99999/fk4owner";
 export const COLLECTION = "ark:/99999/fk4collection";
 
-const PROFILE = `ProfileID: library_content
+export const PROFILE = `ProfileID: library_content
 ProfileDescription: A library
 Identifier-scheme: ARK
 Identifier-namespace: 99999

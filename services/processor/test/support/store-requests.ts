@@ -20,6 +20,8 @@ export const storeRequest = (files: StoreFile[], with_: Partial<StoreRequest> = 
   ark: ARK,
   job: "jid-00000001-0000-8000-8000-000000000001",
   mode: "add",
+  fresh: false,
+  deletes: [],
   note: "jid0000000001 of bid0000000001",
   user: "Ann <ann@example.org>",
   created: "2026-02-03T04:05:06.000Z",

@@ -19,7 +19,11 @@ export interface VersionPlan {
 export type Planned = { readonly ok: true; readonly plan: VersionPlan } | { readonly ok: false; readonly why: string };
 
 export function planVersion(current: Inventory | null, request: StoreRequest): Planned {
-  const logical = nextState(current, request);
+  if (request.fresh && current !== null) return { ok: false, why: `the new ${request.ark} is an object already` };
+  const carried = carriedOver(current, request);
+  const unknown = request.deletes.find((path) => !carried.delete(path));
+  if (unknown !== undefined) return { ok: false, why: `mrt-delete.txt: ${unknown} is no file of ${request.ark}` };
+  const logical = nextState(carried, request);
   const clash = conflictingPath(logical.keys());
   if (clash !== null) return { ok: false, why: clash };
   const number = current === null ? 1 : headNumber(current) + 1;
@@ -29,15 +33,13 @@ export function planVersion(current: Inventory | null, request: StoreRequest): P
 }
 
 /** Logical path → digest. System files describe one version: only producer files are carried into the next. */
-function nextState(current: Inventory | null, request: StoreRequest): Map<string, string> {
-  const state = new Map<string, string>();
-  if (request.mode === "update" && current !== null) {
-    for (const [path, digest] of logicalPaths(headVersion(current)?.state ?? {})) {
-      if (path.startsWith("producer/")) state.set(path, digest);
-    }
-  }
-  for (const file of request.files) state.set(file.logicalPath, file.sha512);
-  return state;
+function carriedOver(current: Inventory | null, { mode }: StoreRequest): Map<string, string> {
+  const before = mode === "update" && current !== null ? logicalPaths(headVersion(current)?.state ?? {}) : [];
+  return new Map(before.filter(([path]) => path.startsWith("producer/")));
+}
+
+function nextState(carried: ReadonlyMap<string, string>, { files }: StoreRequest): Map<string, string> {
+  return new Map([...carried, ...files.map(({ logicalPath, sha512 }): [string, string] => [logicalPath, sha512])]);
 }
 
 export const logicalPaths = (state: PathsByDigest): [path: string, digest: string][] =>
