@@ -1,12 +1,12 @@
+import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import { baseConfig, type Environment, parseConfig, parsedText, port, wholeNumber } from "@sluice/stage-runtime";
 import { z } from "zod";
-import { parseInventoryUrl } from "./inventory/open-inventory.ts";
 import { parseStorageUrl } from "./stored/open-reader.ts";
 
 export const recorderConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(8),
   METRICS_PORT: port().default(9_405),
-  INVENTORY_URL: parsedText(parseInventoryUrl, "sqlite:FILE").prefault("sqlite:./data/inventory.db"),
+  INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).prefault("sqlite:./data/inventory.db"),
   /** Where the versions are that are to be recorded; nothing outside of it is read. */
   STORAGE_URL: parsedText(parseStorageUrl, "ocfl:FOLDER").prefault("ocfl:./data/store"),
   /** When a job is tried again whose object another job is being recorded for. */

@@ -1,7 +1,6 @@
+import { type Inventory, openInventory } from "@sluice/inventory";
 import { runService } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
-import type { Inventory } from "./inventory/inventory.ts";
-import { openInventory } from "./inventory/open-inventory.ts";
 import { recordingStage } from "./record.ts";
 import { openReader } from "./stored/open-reader.ts";
 

@@ -1,8 +1,8 @@
 /** Takes Recording: writes a stored version into the inventory. */
+import type { Inventory, RecordResult, StoredVersion } from "@sluice/inventory";
 import type { Job } from "@sluice/queue-core";
 import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
-import type { Inventory, RecordResult } from "./inventory/inventory.ts";
-import type { StoredVersion, VersionReader } from "./stored/stored-version.ts";
+import type { VersionReader } from "./stored/version-reader.ts";
 
 export interface RecorderParts {
   readonly reader: VersionReader;

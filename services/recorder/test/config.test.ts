@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect, test } from "@jest/globals";
 import { readConfig } from "@sluice/stage-runtime";
 import { recorderConfig } from "../src/config.ts";
@@ -22,6 +23,14 @@ test("a recorder needs to be told nothing but its ZooKeeper", () => {
 test("a database that nobody knows is a wrong configuration", () => {
   expect(read({ INVENTORY_URL: "oracle://db" })).toEqual({
     ok: false,
-    problems: ["INVENTORY_URL: must be sqlite:FILE"],
+    problems: ["INVENTORY_URL: must be sqlite:FILE or mysql://USER:PASSWORD@HOST:PORT/DATABASE"],
   });
+});
+
+test("a password in the database's URL is in no printed setting and in no message", () => {
+  const right = read({ INVENTORY_URL: "mysql://sluice:s3cret@db.example.org/inventory" });
+  expect(right).toMatchObject({ ok: true, config: { INVENTORY_URL: { kind: "mysql", user: "sluice", port: 3306 } } });
+  const wrong = read({ INVENTORY_URL: "mysql://sluice:s3cret@db.example.org" });
+  expect(wrong).toMatchObject({ ok: false });
+  for (const said of [right, wrong]) expect(`${JSON.stringify(said)} ${inspect(said)}`).not.toContain("s3cret");
 });

@@ -2,9 +2,8 @@ import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import Database from "libsql";
-import { openSqliteInventory } from "../src/inventory/sqlite.ts";
 import { Office } from "./support/recording.ts";
-import { ARK, COLLECTION, OWNER, StoredObject, write } from "./support/stored-object.ts";
+import { ARK, COLLECTION, OWNER, StoredObject } from "./support/stored-object.ts";
 
 let office: Office;
 beforeEach(() => {
@@ -282,36 +281,5 @@ describe("a store that is not to be trusted", () => {
       kind: "fail",
       message: expect.stringContaining("mrt-mom.txt"),
     });
-  });
-});
-
-describe("the database file", () => {
-  test("is made with its folder, opened again, and made by many at once", async () => {
-    const file = join(office.root, "a/b/inventory.db");
-    const opened = await Promise.all([openSqliteInventory(file), openSqliteInventory(file), openSqliteInventory(file)]);
-    for (const inventory of [...opened, await openSqliteInventory(file)]) await inventory.close();
-  });
-
-  test("that somebody is busy with is waited for", async () => {
-    const file = join(office.root, "inventory.db");
-    const other = new Database(file);
-    other.exec("begin exclusive");
-    const opening = openSqliteInventory(file); // its first try is over when this returns
-    other.exec("rollback");
-    other.close();
-    await (await opening).close();
-  });
-
-  test("that is no database stops the service with a message", async () => {
-    const file = join(office.root, "notes.txt");
-    write(file, "this is no database, whatever its name says\n".repeat(100));
-    await expect(openSqliteInventory(file)).rejects.toThrow(/not a database/);
-  });
-
-  test("keeps write-ahead logging and its references", async () => {
-    await office.record({ manifestUrl: new StoredObject(office.store).addVersion() });
-    expect(office.rows("pragma journal_mode")).toEqual([{ journal_mode: "wal" }]);
-    expect(office.rows("pragma foreign_key_check")).toEqual([]);
-    expect(office.rows("pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
   });
 });

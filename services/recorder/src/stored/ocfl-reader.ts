@@ -2,9 +2,10 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { StoredFile } from "@sluice/inventory";
 import { type OcflVersion, parseInventory, type VersionFile } from "./ocfl-inventory.ts";
-import type { ReadVersion, StoredFile, VersionReader } from "./stored-version.ts";
 import { mimeTypes, parseSystemFiles, SYSTEM_FILES, type SystemTexts } from "./system-files.ts";
+import type { ReadVersion, VersionReader } from "./version-reader.ts";
 
 export const ocflReader = (storageRoot: string): VersionReader => ({
   read: async (manifestUrl) => {

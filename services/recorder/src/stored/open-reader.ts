@@ -1,5 +1,5 @@
 import { ocflReader } from "./ocfl-reader.ts";
-import type { VersionReader } from "./stored-version.ts";
+import type { VersionReader } from "./version-reader.ts";
 
 export interface StorageUrl {
   readonly kind: "ocfl";

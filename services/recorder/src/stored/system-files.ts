@@ -1,6 +1,6 @@
 /** What the system files of a version say. */
 import { describeProblem, type FormatProblem, parseErc, parseIngestFile, parseMom } from "@sluice/ingest-formats";
-import type { StoredVersion } from "./stored-version.ts";
+import type { StoredVersion } from "@sluice/inventory";
 
 export type SystemFacts = Pick<StoredVersion, "owner" | "collections" | "mom" | "erc" | "ingest">;
 

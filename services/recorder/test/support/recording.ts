@@ -1,10 +1,9 @@
 /** A recorder over a real store folder and a real database file. */
 import { join } from "node:path";
+import { type Inventory, openInventory } from "@sluice/inventory";
 import { batchId, type Job, jobId } from "@sluice/queue-core";
 import { type JobContext, type Outcome, silentLog } from "@sluice/stage-runtime";
 import Database from "libsql";
-import type { Inventory } from "../../src/inventory/inventory.ts";
-import { openSqliteInventory } from "../../src/inventory/sqlite.ts";
 import { recordingStage } from "../../src/record.ts";
 import { ocflReader } from "../../src/stored/ocfl-reader.ts";
 import { ARK, uuidOf } from "./stored-object.ts";
@@ -29,7 +28,7 @@ export class Office {
   #inventory: Inventory | null = null;
 
   async inventory(): Promise<Inventory> {
-    return (this.#inventory ??= await openSqliteInventory(this.file));
+    return (this.#inventory ??= await openInventory({ kind: "sqlite", file: this.file }));
   }
 
   async close(): Promise<void> {

@@ -5,8 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import Database from "libsql";
 import type { Inventory } from "./inventory.ts";
+import type { Fault } from "./database.ts";
 import { migrate } from "./migrate.ts";
-import { type ErrorSorter, sqlInventory } from "./sql-inventory.ts";
+import { SQLITE_MIGRATIONS } from "./migrations/sqlite.ts";
+import { sqlInventory } from "./sql-inventory.ts";
 import type { InventoryTables } from "./tables.ts";
 
 /** How long a writer waits for another one. The whole process waits with it, so it must stay far below a session. */
@@ -18,22 +20,27 @@ export async function openSqliteInventory(file: string): Promise<Inventory> {
   mkdirSync(dirname(file), { recursive: true });
   await patiently(() => prepareFile(file));
   const database = lockingAtBegin(await patiently(() => Promise.resolve(openDatabase(file))));
-  return sqlInventory(new Kysely({ dialect: new SqliteDialect({ database }) }), sortSqliteError);
+  return sqlInventory({
+    db: new Kysely({ dialect: new SqliteDialect({ database }) }),
+    sortError: sortSqliteError,
+    ready: () => Promise.resolve(),
+    tries: 1, // waiting for another writer stops the whole process: it is done by those who wait for us
+  });
 }
 
 /** Over a connection of its own: a statement of it that met another starter must not haunt the transactions to come. */
 async function prepareFile(file: string): Promise<void> {
   const db = new Kysely<InventoryTables>({ dialect: new SqliteDialect({ database: openDatabase(file) }) });
-  await migrate(db).finally(() => db.destroy());
+  await migrate(db, SQLITE_MIGRATIONS).finally(() => db.destroy());
 }
 
-/** Recorders that start together: switching to write-ahead logging does not wait for others, so we do. */
+/** Services that start together: switching to write-ahead logging does not wait for others, so we do. */
 async function patiently<T>(open: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await open();
     } catch (error) {
-      if (tries === OPEN_TRIES || sortSqliteError(error)?.kind !== "unavailable") throw error;
+      if (tries === OPEN_TRIES || sortSqliteError(error)?.fault.kind !== "unavailable") throw error;
     }
     await pause(OPEN_PAUSE_MS);
   }
@@ -74,9 +81,9 @@ const begin = (database: Database.Database): SqliteStatement => ({
 /** Passing: another writer, or a disk that may be mended. */
 const PASSING = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL|INTERRUPT|NOMEM)/;
 
-const sortSqliteError: ErrorSorter = (error) => {
+function sortSqliteError(error: unknown): Fault | null {
   if (typeof error !== "object" || error === null || !("code" in error) || typeof error.code !== "string") return null;
   if (!error.code.startsWith("SQLITE_")) return null;
   const message = `${error.code}: ${error instanceof Error ? error.message : ""}`;
-  return { kind: PASSING.test(error.code) ? "unavailable" : "refused", message };
-};
+  return { fault: { kind: PASSING.test(error.code) ? "unavailable" : "refused", message }, again: false };
+}

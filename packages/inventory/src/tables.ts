@@ -1,4 +1,4 @@
-/** The inventory's tables, with the names and columns of Merritt's. */
+/** The inventory's tables, with the names and columns of Merritt's, and the archive of batches that left the queue. */
 import type { Generated } from "kysely";
 
 export interface InventoryTables {
@@ -82,5 +82,25 @@ export interface InventoryTables {
     role: "primary" | "secondary";
     version_number: number;
     created: string;
+  };
+  archived_batches: {
+    id: Generated<number>;
+    batch_id: string;
+    /** Numbers may begin anew with a new queue; this does not. */
+    batch_uuid: string;
+    status: string;
+    profile: string;
+    submitter: string;
+    archived: string;
+    /** JSON. */
+    document: string;
+  };
+  archived_jobs: {
+    id: Generated<number>;
+    batch_uuid: string;
+    job_id: string;
+    job_uuid: string;
+    status: string;
+    document: string;
   };
 }

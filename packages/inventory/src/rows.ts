@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { printLocalIds } from "@sluice/ingest-formats";
 import type { Insertable } from "kysely";
-import type { StoredFile, StoredVersion } from "../stored/stored-version.ts";
+import type { StoredFile, StoredVersion } from "./stored-version.ts";
 import type { InventoryTables } from "./tables.ts";
 
 type Row<T extends keyof InventoryTables> = Insertable<InventoryTables[T]>;

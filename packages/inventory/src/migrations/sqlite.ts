@@ -1,5 +1,6 @@
-/** The first schema. Every statement may be repeated: SQLite cannot roll a half-made schema back. */
-import { type CreateTableBuilder, type Kysely, type Migration, sql } from "kysely";
+/** The tables in SQLite. Every statement may be repeated: a half-made schema is not rolled back. */
+import { type CreateTableBuilder, type Kysely, sql } from "kysely";
+import type { Migrations } from "../migrate.ts";
 
 type Database = Kysely<unknown>;
 
@@ -119,11 +120,37 @@ async function upLinks(db: Database): Promise<void> {
     .execute();
 }
 
-export const inventoryMigration: Migration = {
-  async up(db: Database) {
-    await upNames(db);
-    await upObjects(db);
-    await upVersionParts(db);
-    await upLinks(db);
+async function upArchive(db: Database): Promise<void> {
+  await table(db, "archived_batches")
+    .addColumn("batch_id", "varchar(32)", (column) => column.notNull())
+    .addColumn("batch_uuid", "varchar(64)", (column) => column.notNull().unique())
+    .addColumn("status", "varchar(32)", (column) => column.notNull())
+    .addColumn("profile", "varchar(255)", (column) => column.notNull())
+    .addColumn("submitter", "text", (column) => column.notNull())
+    .addColumn("archived", "varchar(40)", (column) => column.notNull())
+    .addColumn("document", "text", (column) => column.notNull())
+    .execute();
+  await index(db, "archived_batches_batch_id", "archived_batches", ["batch_id"]);
+  await table(db, "archived_jobs")
+    .addColumn("batch_uuid", "varchar(64)", (column) => column.notNull())
+    .addColumn("job_id", "varchar(32)", (column) => column.notNull())
+    .addColumn("job_uuid", "varchar(64)", (column) => column.notNull())
+    .addColumn("status", "varchar(32)", (column) => column.notNull())
+    .addColumn("document", "text", (column) => column.notNull())
+    .addUniqueConstraint("archived_jobs_once", ["batch_uuid", "job_id"])
+    .execute();
+  await index(db, "archived_jobs_job_id", "archived_jobs", ["job_id"]);
+  await index(db, "archived_jobs_job_uuid", "archived_jobs", ["job_uuid"]);
+}
+
+export const SQLITE_MIGRATIONS: Migrations = {
+  "2026-01-inventory": {
+    async up(db: Database) {
+      await upNames(db);
+      await upObjects(db);
+      await upVersionParts(db);
+      await upLinks(db);
+    },
   },
+  "2026-02-archive": { up: upArchive },
 };

@@ -1,0 +1,20 @@
+export type { ArchivedBatch, ArchivedJob, BatchToArchive, JsonObject } from "./archive.ts";
+export type {
+  ArchivePage,
+  ArchiveResult,
+  Found,
+  Inventory,
+  LocalIdAnswer,
+  RecordResult,
+  Refused,
+  Unavailable,
+} from "./inventory.ts";
+export {
+  INVENTORY_URL_FORMS,
+  type InventoryUrl,
+  type MySqlUrl,
+  parseInventoryUrl,
+  type SqliteUrl,
+} from "./inventory-url.ts";
+export { openInventory } from "./open-inventory.ts";
+export type { StoredFile, StoredVersion } from "./stored-version.ts";

@@ -1,0 +1,59 @@
+import type { ArchivedBatch, ArchivedJob, BatchToArchive } from "./archive.ts";
+import type { StoredVersion } from "./stored-version.ts";
+
+/** The inventory database. Its answers are values; nothing that a database says is thrown. */
+export interface Inventory {
+  /**
+   * Records a version in one transaction. Idempotent by (ARK, version number): what is recorded stays as it is.
+   * `beforeCommit` runs inside the transaction, again with each try; if it throws, nothing was recorded.
+   */
+  record(version: StoredVersion, beforeCommit?: () => Promise<void>): Promise<RecordResult>;
+  /** Which object an owner's names stand for. */
+  findLocalIds(ownerArk: string, localIds: readonly string[]): Promise<LocalIdAnswer>;
+  /** Keeps what the queue is about to forget. May be repeated: what is archived again is overwritten, never removed. */
+  archiveBatch(batch: BatchToArchive): Promise<ArchiveResult>;
+  /** By number (bid…) or name outside (bid-UUID). */
+  findArchivedBatch(id: string): Promise<Found<ArchivedBatch>>;
+  /** By number (jid…) or name outside (jid-UUID). */
+  findArchivedJob(id: string): Promise<Found<ArchivedJob>>;
+  /** A page of an archived batch's jobs, by number, after the one given. */
+  listArchivedJobs(batch: ArchivedBatch, page: ArchivePage): Promise<Found<readonly ArchivedJob[]>>;
+  close(): Promise<void>;
+}
+
+/** Locked, full, away: it may work later. */
+export interface Unavailable {
+  readonly kind: "unavailable";
+  readonly message: string;
+}
+
+/** The database understood and said no: the same again will not help. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly message: string;
+}
+
+export type RecordResult =
+  | { readonly kind: "recorded" }
+  /** By an earlier run. */
+  | { readonly kind: "already" }
+  /** A local id of the version is another object's. */
+  | { readonly kind: "conflict"; readonly message: string }
+  | Refused
+  | Unavailable;
+
+export type LocalIdAnswer =
+  | { readonly kind: "none" }
+  | { readonly kind: "found"; readonly ark: string }
+  /** The names stand for different objects. */
+  | { readonly kind: "conflict"; readonly message: string }
+  | Unavailable;
+
+export type ArchiveResult = { readonly kind: "archived"; readonly jobs: number } | Refused | Unavailable;
+
+export type Found<T> = { readonly kind: "found"; readonly value: T } | { readonly kind: "none" } | Unavailable;
+
+export interface ArchivePage {
+  readonly after?: string;
+  readonly limit: number;
+}

@@ -1,0 +1,33 @@
+import { archiveBatch, findArchivedBatch, findArchivedJob, listArchivedJobs } from "./archive-rows.ts";
+import { type Database, inTransaction } from "./database.ts";
+import { findLocalIds } from "./find-local-ids.ts";
+import type { Inventory, RecordResult } from "./inventory.ts";
+import { NotRecorded, recordVersion } from "./record-version.ts";
+import type { StoredVersion } from "./stored-version.ts";
+
+export const sqlInventory = (database: Database): Inventory => ({
+  record: (version, beforeCommit = () => Promise.resolve()) => record(database, version, beforeCommit),
+  findLocalIds: (ownerArk, localIds) => findLocalIds(database, ownerArk, localIds),
+  archiveBatch: (batch) => archiveBatch(database, batch),
+  findArchivedBatch: (id) => findArchivedBatch(database, id),
+  findArchivedJob: (id) => findArchivedJob(database, id),
+  listArchivedJobs: (batch, page) => listArchivedJobs(database, batch, page),
+  close: () => database.db.destroy(),
+});
+
+async function record(
+  database: Database,
+  version: StoredVersion,
+  beforeCommit: () => Promise<void>,
+): Promise<RecordResult> {
+  try {
+    const answer = await inTransaction(database, async (tx) => {
+      await recordVersion(tx, version);
+      await beforeCommit();
+    });
+    return answer.ok ? { kind: "recorded" } : answer.fault;
+  } catch (error) {
+    if (error instanceof NotRecorded) return error.result;
+    throw error;
+  }
+}
