@@ -2,7 +2,15 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { fieldsOf, formOf, problemOf, startApp } from "./http-support.ts";
-import { batch, batchContext, batchManifest, makeCleanups, objectManifest, profileOf } from "./support.ts";
+import {
+  batch,
+  batchContext,
+  batchManifest,
+  makeCleanups,
+  objectManifest,
+  profileOf,
+  submission as aSubmission,
+} from "./support.ts";
 import { startBatchStage } from "../src/duties/start-batch.ts";
 import { expandBatchStage } from "../src/duties/expand-batch.ts";
 import type { JobSpec, Submission } from "@sluice/queue-core";
@@ -17,8 +25,8 @@ const FIRST = "bid0000000100";
 async function submitTo(path: string, form: FormData) {
   const app = await startApp(cleanups);
   const response = await fetch(`${app.base}/poster/${path}`, { method: "POST", body: form });
-  const created = [...app.queue.created.values()].at(-1);
-  return { ...app, response, submission: created?.submission! };
+  const created = [...app.queue.created.values()].at(-1) ?? { submission: aSubmission() };
+  return { ...app, response, submission: created.submission };
 }
 
 describe("the verb of the path", () => {

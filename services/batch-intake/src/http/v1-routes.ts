@@ -12,17 +12,22 @@ import {
 } from "@sluice/queue-core";
 import { type Request, Router } from "express";
 import { accept } from "../submission/accept.ts";
+import { acceptedReply, batchFormDialect } from "./batch-form.ts";
+import { takeObjects } from "./take-objects.ts";
+import { takeForm } from "./take-form.ts";
 import { BatchRequestSchema, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
 import { ANONYMOUS, type HttpDeps, refusalProblem, unavailable, wrongFields } from "./deps.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { showBatch, showJob } from "./views.ts";
 
-const BODY_MAX_BYTES = 256 * 1024;
+/** Some 50,000 objects; more belong into a manifest. */
+const BODY_MAX_BYTES = 16 * 1024 * 1024;
 
 export function v1Routes(deps: HttpDeps): Router {
   const router = Router();
   router.post(
     "/batches",
+    (req, res, next) => (isForm(req) ? takeForm(deps, req, res, batchFormDialect(res)) : next()),
     jsonBodies(BODY_MAX_BYTES),
     route((req) => postBatch(deps, req)),
   );
@@ -39,21 +44,19 @@ export function v1Routes(deps: HttpDeps): Router {
 
 const idOf = (req: Request): string => String(req.params["id"]);
 
+const isForm = (req: Request): boolean => /^multipart\/form-data\b/i.test(req.get("content-type") ?? "");
+
 async function postBatch(deps: HttpDeps, req: Request): Promise<Reply> {
-  if (req.body === undefined) return { problem: problem("UNSUPPORTED_MEDIA_TYPE", "expected application/json") };
+  if (req.body === undefined)
+    return { problem: problem("UNSUPPORTED_MEDIA_TYPE", "expected application/json or multipart/form-data") };
   const key = idempotencyKey(req);
   if (!key.ok) return { problem: wrongFields([key.problem], "form") };
   const body = readInput(BatchRequestSchema, req.body);
   if (!body.ok) return body;
+  if (body.value.objects !== undefined) return takeObjects(deps, body.value, body.value.objects, key.key);
   const request = requestOfJson(body.value);
   const answer = await accept(deps, { request, names: JSON_NAMES, caller: ANONYMOUS, key: key.key, upload: null });
-  if (answer.kind !== "accepted") return { problem: refusalProblem(answer, "body") };
-  const url = `/v1/batches/${answer.uuid}`;
-  return {
-    status: 202,
-    headers: { Location: url, ...(answer.replayed ? { "Idempotent-Replayed": "true" } : {}) },
-    body: { id: answer.uuid, bid: answer.id, url },
-  };
+  return answer.kind === "accepted" ? acceptedReply(answer) : { problem: refusalProblem(answer, "body") };
 }
 
 async function getBatch(deps: HttpDeps, raw: string): Promise<Reply> {

@@ -9,8 +9,8 @@ import { TYPE_TO_BE_FOUND, uploadUrl } from "../payload-types.ts";
 import type { Complaints } from "./check-submission.ts";
 import type { RequestedPayload, SubmissionRequest, UploadedFile } from "./request.ts";
 import { nameOfUrl, nameProblem } from "./payload-name.ts";
-import { isPlainText, TEXT_MAX } from "./text.ts";
 import type { Upload } from "./uploads.ts";
+import { urlProblem } from "./url.ts";
 
 export interface PayloadFacts {
   readonly url: string;
@@ -53,14 +53,8 @@ function checkUrlPayload(
 
 function checkUrl(given: string | undefined, complaints: Complaints): string | null {
   if (given === undefined) return complaints.add("payload_url", "is required: where the payload can be fetched");
-  if (given.length > TEXT_MAX || !isPlainText(given) || !URL.canParse(given))
-    return complaints.add("payload_url", "is no URL");
-  const url = new URL(given);
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    return complaints.add("payload_url", "expected an http or https URL");
-  // It would stand in the queue's records for all to read.
-  if (url.username !== "" || url.password !== "")
-    return complaints.add("payload_url", "must not carry a user name or password");
+  const problem = urlProblem(given);
+  if (problem !== null) return complaints.add("payload_url", problem);
   return given;
 }
 

@@ -1,14 +1,32 @@
 import { z } from "zod";
-import type { FieldNames, SubmissionRequest } from "./request.ts";
+import type { FieldNames, RequestedPayload, SubmissionRequest } from "./request.ts";
 
 const text = z.string();
 
-/** The body of POST /v1/batches. What is not in it is refused: a misspelt field must not be dropped in silence. */
-export const BatchRequestSchema = z.strictObject({
+const localIds = z
+  .union([text, z.array(text).max(100)])
+  .optional()
+  .describe("one or several; in one text separated by ;");
+
+/** One object of a batch that is given in the request itself. */
+export const ObjectSchema = z.strictObject({
+  url: text.describe("where it can be fetched: http or https, without user name"),
+  name: text.optional().describe("its file name; from the URL if absent"),
+  digest_type: text.optional(),
+  digest_value: text.optional(),
+  size: z.number().int().min(0).optional().describe("in bytes"),
+  local_id: localIds,
+  primary_id: text.optional().describe("an ARK"),
+  title: text.optional(),
+  creator: text.optional(),
+  date: text.optional(),
+});
+
+/** Fields that a form has too. */
+const COMMON = {
   profile: text.describe("name of the collection's profile, ending with _content"),
-  payload_url: text.describe("where the payload can be fetched: http or https, without user name"),
-  payload_name: text.optional().describe("file name of the payload; from its URL if absent"),
-  payload_size: z.number().int().min(0).optional().describe("size of the payload in bytes, if known"),
+  submission_mode: z.enum(["add", "update"]).optional().describe("add if absent"),
+  payload_name: text.optional().describe("file name of the payload; from its URL or upload if absent"),
   type: text.optional().describe("type of the payload; found from its content if absent"),
   digest_type: text.optional(),
   digest_value: text.optional(),
@@ -17,14 +35,27 @@ export const BatchRequestSchema = z.strictObject({
   creator: text.optional(),
   date: text.optional(),
   primary_id: text.optional().describe("an ARK"),
-  local_id: z
-    .union([text, z.array(text).max(100)])
-    .optional()
-    .describe("one or several; in one text separated by ;"),
   notification: text.optional().describe("mail addresses, separated by commas"),
   notification_format: text.optional(),
   note: text.optional(),
+};
+
+/** The body of POST /v1/batches. What is not in it is refused: a misspelt field must not be dropped in silence. */
+export const BatchRequestSchema = z.strictObject({
+  ...COMMON,
+  payload_url: text.optional().describe("where the payload can be fetched; this or objects"),
+  payload_size: z.number().int().min(0).optional().describe("size of the payload in bytes, if known"),
+  local_id: localIds,
+  objects: z.array(ObjectSchema).min(1).optional().describe("the objects of a batch; type says what each is"),
 });
+
+/** The fields of a form posted there, beside its files. */
+export const BatchFormSchema = z.strictObject({
+  ...COMMON,
+  payload_size: text.optional().describe("size of the file in bytes, checked"),
+  local_id: text.optional().describe("several are separated by ;"),
+});
+export type BatchForm = z.infer<typeof BatchFormSchema>;
 export type BatchRequest = z.infer<typeof BatchRequestSchema>;
 
 /** JSON fields already have our names. */
@@ -53,12 +84,23 @@ export const JSON_NAMES: FieldNames = {
 };
 
 export function requestOfJson(body: BatchRequest): SubmissionRequest {
-  const { payload_url: url, payload_name: name, payload_size: size, local_id: localId, ...rest } = body;
-  return {
-    ...present(rest),
-    payload: { kind: "url", ...present({ url, name, size: size?.toFixed(0) }) },
-    ...(localId === undefined ? {} : { local_id: typeof localId === "string" ? [localId] : localId }),
-  };
+  const { objects: _objects, payload_url: url, payload_name: name, payload_size: size, ...rest } = body;
+  return requestOf(rest, { kind: "url", ...present({ url, name, size: size?.toFixed(0) }) });
+}
+
+export function requestOfBatchForm(form: BatchForm, payload: RequestedPayload): SubmissionRequest {
+  const { payload_name: _name, payload_size: _size, ...rest } = form;
+  return requestOf(rest, payload);
+}
+
+function requestOf(
+  {
+    local_id: localId,
+    ...rest
+  }: Omit<BatchForm, "payload_name" | "payload_size" | "local_id"> & Pick<BatchRequest, "local_id">,
+  payload: RequestedPayload,
+): SubmissionRequest {
+  return { ...present(rest), payload, ...(localId === undefined ? {} : { local_id: [localId].flat() }) };
 }
 
 /** Without the keys whose value is undefined or an empty text: both mean "not given". */

@@ -1,0 +1,50 @@
+/** Objects in the request itself: written down as a batch manifest, which is then the batch's upload. */
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import type { Reply } from "@sluice/http-api";
+import { accept } from "../submission/accept.ts";
+import { batchOfObjects, type InlineObject } from "../submission/inline-objects.ts";
+import type { FieldProblem } from "../submission/field-problem.ts";
+import { type BatchRequest, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
+import { acceptedReply } from "./batch-form.ts";
+import { ANONYMOUS, type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
+import { waitingUpload } from "./take-form.ts";
+
+const NAME = "objects.checkm";
+
+/** What can only be said of a payload elsewhere. */
+const OF_A_PAYLOAD = ["payload_url", "payload_name", "payload_size", "digest_type", "digest_value"] as const;
+
+export async function takeObjects(
+  deps: HttpDeps,
+  body: BatchRequest,
+  objects: readonly InlineObject[],
+  key: string | null,
+): Promise<Reply> {
+  const batch = batchOfObjects(objects, body.type);
+  const problems: FieldProblem[] = OF_A_PAYLOAD.filter((field) => body[field] !== undefined).map((field) => ({
+    field,
+    detail: "does not go together with objects",
+  }));
+  if (!batch.ok || problems.length > 0)
+    return { problem: wrongFields([...problems, ...(batch.ok ? [] : batch.problems)], "body") };
+  const { kind, manifest } = batch.value;
+  const incoming = await deps.incoming.open(randomUUID());
+  if (!incoming.ok) return { problem: uploadProblem(incoming.error) };
+  try {
+    const source = Readable.from([Buffer.from(manifest)]);
+    const stored = await incoming.value.receive(0, source, ["sha256"], new AbortController().signal);
+    if (!stored.ok) return { problem: uploadProblem(stored.error) };
+    const files = [{ name: NAME, size: stored.value.bytes, head: stored.value.head }];
+    const answer = await accept(deps, {
+      request: { ...requestOfJson(body), payload: { kind: "upload", files }, type: kind },
+      names: JSON_NAMES,
+      caller: ANONYMOUS,
+      key,
+      upload: waitingUpload(deps, incoming.value, [stored.value], [NAME]),
+    });
+    return answer.kind === "accepted" ? acceptedReply(answer) : { problem: refusalProblem(answer, "body") };
+  } finally {
+    await incoming.value.discard();
+  }
+}
