@@ -2,8 +2,10 @@ import type { FileHandle } from "node:fs/promises";
 
 import { digestMatches, type DigestName, type Digests, type ExpectedDigest, meterStream } from "./digest-meter.ts";
 import type { ContainedFolder } from "./disk/contained-folder.ts";
+import { faultOfContent } from "./disk/pour.ts";
 import type { Egress, RequestOptions } from "./egress/egress.ts";
 import { failure, type IoFault, type Outcome, success } from "./outcome.ts";
+import { type Aside, endFile } from "./rejected.ts";
 import { realWait, type RetryPlan, retryDelayMs, type Wait } from "./retry.ts";
 import { displayUrl } from "./secrets.ts";
 import { fetchInto, type Transfer } from "./transfer.ts";
@@ -18,6 +20,8 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (bytes: number) => void;
   readonly retry?: Partial<RetryPlan>;
+  /** Where content with another digest than expected is kept, as evidence; otherwise it is dropped. */
+  readonly rejected?: Aside;
   /** Ports, for tests. */
   readonly wait?: Wait;
   readonly random?: () => number;
@@ -49,13 +53,7 @@ export async function downloadTo(
   if (present !== undefined) return success(present);
   const file = await folder.begin(name);
   if (!file.ok) return file;
-  const fetched = await new Download(egress, url, file.value.handle, options).run();
-  if (!fetched.ok) {
-    await file.value.abandon();
-    return fetched;
-  }
-  const finished = await file.value.finish();
-  return finished.ok ? fetched : finished;
+  return endFile(file.value, await new Download(egress, url, file.value.handle, options).run(), options.rejected);
 }
 
 /** A file from an earlier attempt is good if its digest is the expected one; without an expected digest nothing is proven. */
@@ -127,19 +125,12 @@ class Download {
     };
   }
 
-  /** What is wrong with a transfer that came to its end. */
+  /** What is wrong with a transfer that came to its end, and whether another one may be better. */
   #verdict({ bytes, digests = {}, joined, lengthProven }: Transfer): IoFault | undefined {
-    const { expectedBytes, expectedDigest } = this.#options;
-    const place = displayUrl(this.#url);
-    if (expectedBytes !== undefined && bytes !== expectedBytes) {
-      const message = `${place}: ${bytes} bytes instead of ${expectedBytes}`;
-      return { code: "SIZE_MISMATCH", message, retryable: joined || !lengthProven };
-    }
-    if (expectedDigest === undefined || digestMatches(digests, expectedDigest)) return undefined;
-    const found = digests[expectedDigest.algorithm] ?? "";
-    const message = `${place}: ${expectedDigest.algorithm} is ${found} instead of ${expectedDigest.value.toLowerCase()}`;
+    const fault = faultOfContent({ bytes, digests }, displayUrl(this.#url), this.#options);
     // Of joined parts with a wrong digest the server's ETag may be to blame.
-    return { code: "DIGEST_MISMATCH", message, retryable: joined };
+    const retryable = joined || (fault?.code === "SIZE_MISMATCH" && !lengthProven);
+    return fault === undefined ? undefined : { ...fault, retryable };
   }
 
   #aborted(): IoFault {

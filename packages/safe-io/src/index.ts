@@ -11,5 +11,12 @@ export { ContainedFolder, type FileFacts, type UnfinishedFile } from "./disk/con
 export { parseName, TEMP_PREFIX } from "./disk/names.ts";
 export type { FileEntry } from "./disk/walk.ts";
 export { folderSize, type VolumeSpace, volumeSpace } from "./disk/space.ts";
+export { copyTo, type CopyOptions } from "./copy.ts";
+export type { Poured } from "./disk/pour.ts";
+export type { Aside } from "./rejected.ts";
 export { type Downloaded, type DownloadOptions, downloadTo } from "./download.ts";
 export { retryDelayMs, type RetryPlan, type Wait } from "./retry.ts";
+export { unpackTo, type Unpacked, type UnpackOptions } from "./archive/unpack.ts";
+export type { UnpackedFile } from "./archive/store-entry.ts";
+export { ARCHIVE_LIMITS, type ArchiveLimits } from "./archive/limits.ts";
+export type { ArchiveKind } from "./archive/kind.ts";

@@ -14,6 +14,8 @@ export const FAULT_CODES = {
   // content
   SIZE_MISMATCH: "another size than announced",
   DIGEST_MISMATCH: "another digest than announced",
+  ARCHIVE_CORRUPT: "the container is damaged, or of no kind that we know",
+  ARCHIVE_REFUSED: "the container holds something that we do not unpack",
   // disk
   NAME_REFUSED: "the name could leave its folder or cannot be stored",
   LINK_REFUSED: "a link stands in the way",

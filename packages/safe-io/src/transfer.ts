@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 
 import { DigestMeter, type DigestName, type Digests } from "./digest-meter.ts";
 import { faultOfDiskError } from "./disk/fault.ts";
+import { writeAll } from "./disk/write-all.ts";
 import type { Egress, RequestOptions } from "./egress/egress.ts";
 import type { EgressResponse } from "./egress/response.ts";
 import { type IoFault, IoError } from "./outcome.ts";
@@ -95,15 +96,6 @@ async function pour(
     return undefined;
   } catch (error) {
     return error instanceof IoError ? error.fault : faultOfDiskError(error, place);
-  }
-}
-
-/** A write may be shorter than asked for, above all on a disk that is getting full. */
-async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
-  let done = 0;
-  while (done < chunk.byteLength) {
-    const { bytesWritten } = await handle.write(chunk, done, chunk.byteLength - done, position + done);
-    done += bytesWritten;
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   ContainedFolder,
+  copyTo,
   folderSize,
   meterStream,
   type Outcome,
@@ -216,6 +217,57 @@ describe("files", () => {
     expect((await stat(join(folder.root, "a/b"))).mode & 0o777).toBe(0o640);
     expect((await stat(join(folder.root, "a"))).mode & 0o777).toBe(0o750);
   });
+});
+
+describe("a copy", () => {
+  const HELLO_MD5 = "5d41402abc4b2a76b9719d911017c592";
+  const leftIn = async (sub: string): Promise<string[]> => readdir(join(folder.root, sub));
+
+  test("is whole, and tells its digests", async () => {
+    const seen: number[] = [];
+    value(await folder.write("from/a", "hello"));
+    const copied = await copyTo(folder, "from/a", folder, "to/b", {
+      expectedDigest: { algorithm: "md5", value: HELLO_MD5.toUpperCase() },
+      expectedBytes: 5,
+      onProgress: (bytes) => seen.push(bytes),
+    });
+    expect(copied).toEqual({ ok: true, value: { bytes: 5, digests: { md5: HELLO_MD5 } } });
+    expect(value(await folder.read("to/b")).toString()).toBe("hello");
+    expect(seen).toEqual([5]);
+  });
+
+  test("of something else than expected is not there, whatever was wrong", async () => {
+    value(await folder.write("from/a", "other"));
+    await mkdir(join(folder.root, "to"));
+    const digest = { algorithm: "md5", value: HELLO_MD5 } as const;
+    expect(codeOf(await copyTo(folder, "from/a", folder, "to/b", { expectedDigest: digest }))).toBe("DIGEST_MISMATCH");
+    expect(codeOf(await copyTo(folder, "from/a", folder, "to/b", { expectedBytes: 4 }))).toBe("SIZE_MISMATCH");
+    expect(codeOf(await copyTo(folder, "from/a", folder, "to/b", { signal: AbortSignal.abort() }))).toBe("ABORTED");
+    expect(codeOf(await copyTo(folder, "from/none", folder, "to/b"))).toBe("NOT_FOUND");
+    expect(codeOf(await copyTo(folder, "from/a", folder, "../b"))).toBe("NAME_REFUSED");
+    expect(await leftIn("to")).toEqual([]);
+  });
+
+  test("with a wrong digest is kept aside as evidence, if there is a place for it", async () => {
+    value(await folder.write("from/a", "other"));
+    const rejected = { folder, name: "rejected/x/b" };
+    const digest = { algorithm: "md5", value: HELLO_MD5 } as const;
+    const options = { expectedDigest: digest, rejected };
+    expect(codeOf(await copyTo(folder, "from/a", folder, "to/b", options))).toBe("DIGEST_MISMATCH");
+    expect(await leftIn("to")).toEqual([]);
+    expect(value(await folder.read("rejected/x/b")).toString()).toBe("other");
+    const nowhere = { ...options, rejected: { folder, name: "../b" } };
+    expect(codeOf(await copyTo(folder, "from/a", folder, "to/b", nowhere))).toBe("DIGEST_MISMATCH");
+    expect(await leftIn("to")).toEqual([]);
+  });
+});
+
+test("a cleared folder has nothing in it, not even what is unfinished", async () => {
+  value(await folder.write("a/b", "x"));
+  await value(await folder.begin("c")).handle.close();
+  expect(await folder.isEmpty()).toEqual({ ok: true, value: false });
+  value(await folder.clear());
+  expect(await folder.isEmpty()).toEqual({ ok: true, value: true });
 });
 
 describe("a tree", () => {

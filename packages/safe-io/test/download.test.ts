@@ -228,6 +228,14 @@ describe("a download fails, and leaves nothing behind,", () => {
     expect(await leftBehind()).toEqual([]);
   });
 
+  test("but for content with a wrong digest, kept aside if there is a place for it", async () => {
+    const rejected = { folder, name: "rejected/file.bin" };
+    const outcome = await download([content("other")], { expectedDigest: SHA256, rejected });
+    expect(outcome).toMatchObject({ ok: false, error: { code: "DIGEST_MISMATCH" } });
+    expect(await leftBehind()).toEqual([]);
+    expect(await readdir(join(folder.root, "rejected"))).toEqual(["file.bin"]);
+  });
+
   test("for a name that leaves the folder, without asking", async () => {
     const outcome = await downloadTo(egress, server.on("/x", content("x")), folder, "../x");
     expect(outcome).toMatchObject({ ok: false, error: { code: "NAME_REFUSED" } });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { lstat, mkdir, realpath, rename, rm, unlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, rename, rm, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -21,6 +21,8 @@ export interface UnfinishedFile {
   readonly handle: FileHandle;
   /** Written to disk and given its name, replacing what was there. */
   finish(): Promise<Outcome<void>>;
+  /** Kept under another name, as evidence: it is not what it should be. */
+  setAside(folder: ContainedFolder, name: string): Promise<Outcome<void>>;
   abandon(): Promise<void>;
 }
 
@@ -73,12 +75,15 @@ export class ContainedFolder {
     });
   }
 
+  /** For reading here and there; whoever opens it closes it. */
+  open(name: string): Promise<Outcome<FileHandle>> {
+    return this.#within(name, async (components) => openForReading(await walkTo(this.root, components, false)));
+  }
+
   /** The stream closes the file. */
-  readStream(name: string): Promise<Outcome<Readable>> {
-    return this.#within(name, async (components) => {
-      const handle = await openForReading(await walkTo(this.root, components, false));
-      return createReadStream("", { fd: handle });
-    });
+  async readStream(name: string): Promise<Outcome<Readable>> {
+    const handle = await this.open(name);
+    return handle.ok ? success(createReadStream("", { fd: handle.value })) : handle;
   }
 
   /** Whole or not at all, and on disk when it answers. */
@@ -92,12 +97,12 @@ export class ContainedFolder {
   }
 
   /** Opens an unfinished file next to where it will be; its folders are made. */
-  begin(name: string): Promise<Outcome<UnfinishedFile>> {
-    return this.#within(name, async (components) => {
-      const folder = await walkTo(this.root, components.slice(0, -1), true);
-      const target = join(folder, components.at(-1) ?? "");
-      const temporary = join(folder, TEMP_PREFIX + randomUUID());
-      return unfinished(await createForWriting(temporary), temporary, target);
+  async begin(name: string): Promise<Outcome<UnfinishedFile>> {
+    const target = await this.placeFor(name);
+    if (!target.ok) return target;
+    return attempt(name, async () => {
+      const temporary = join(dirname(target.value), TEMP_PREFIX + randomUUID());
+      return unfinished(await createForWriting(temporary), temporary, target.value);
     });
   }
 
@@ -113,6 +118,25 @@ export class ContainedFolder {
       await rm(join(parent, components.at(-1) ?? ""), { recursive: true, force: true });
     });
     return !removed.ok && removed.error.code === "NOT_FOUND" ? success(undefined) : removed;
+  }
+
+  /** Removes all that is in it, unfinished files too. */
+  clear(): Promise<Outcome<void>> {
+    return attempt(this.root, async () => {
+      for (const name of await readdir(this.root)) await rm(join(this.root, name), { recursive: true, force: true });
+    });
+  }
+
+  isEmpty(): Promise<Outcome<boolean>> {
+    return attempt(this.root, async () => (await readdir(this.root)).length === 0);
+  }
+
+  /** Where a file of this name would be; its folders are made. */
+  placeFor(name: string): Promise<Outcome<string>> {
+    return this.#within(name, async (components) => {
+      const folder = await walkTo(this.root, components.slice(0, -1), true);
+      return join(folder, components.at(-1) ?? "");
+    });
   }
 
   /** Moves a file or a tree in one step, on the same volume; a target that is already there is refused. */
@@ -142,19 +166,25 @@ function unfinished(handle: FileHandle, temporary: string, target: string): Unfi
     await handle.close().catch(() => undefined);
     await unlink(temporary).catch(() => undefined);
   };
-  const finish = async (): Promise<void> => {
-    await handle.sync();
-    await handle.close();
-    await rename(temporary, target);
-    await syncFolder(dirname(target));
+  const finishAs = async (place: string): Promise<Outcome<void>> => {
+    const finished = await attempt(place, async () => {
+      await handle.sync();
+      await handle.close();
+      await rename(temporary, place);
+      await syncFolder(dirname(place));
+    });
+    if (!finished.ok) await abandon();
+    return finished;
   };
   return {
     handle,
     abandon,
-    finish: async () => {
-      const finished = await attempt(target, finish);
-      if (!finished.ok) await abandon();
-      return finished;
+    finish: () => finishAs(target),
+    setAside: async (folder, name) => {
+      const place = await folder.placeFor(name);
+      if (place.ok) return finishAs(place.value);
+      await abandon();
+      return place;
     },
   };
 }

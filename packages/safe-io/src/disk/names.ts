@@ -14,7 +14,7 @@ export function parseName(name: string): Outcome<readonly string[]> {
   const components = name.split("/");
   const reason = refusalOfName(name) ?? components.map(refusalOfComponent).find((found) => found !== undefined);
   if (reason === undefined) return success(components);
-  return failure({ code: "NAME_REFUSED", message: `${visible(name)}: ${reason}`, retryable: false });
+  return failure({ code: "NAME_REFUSED", message: `${visibleName(name)}: ${reason}`, retryable: false });
 }
 
 function refusalOfName(name: string): string | undefined {
@@ -34,4 +34,6 @@ function refusalOfComponent(component: string): string | undefined {
   return tooLong ? `a part is longer than ${MAX_COMPONENT_BYTES} bytes` : undefined;
 }
 
-const visible = (name: string): string => JSON.stringify(name.length > 120 ? `${name.slice(0, 117)}…` : name);
+/** A name as it can be shown in a message. */
+export const visibleName = (name: string): string =>
+  JSON.stringify(name.length > 120 ? `${name.slice(0, 117)}…` : name);

@@ -1,0 +1,22 @@
+import { faultOfDiskError } from "../disk/fault.ts";
+import { visibleName } from "../disk/names.ts";
+import { IoError, type IoFault } from "../outcome.ts";
+
+export const refused = (entry: string, why: string): IoFault => ({
+  code: "ARCHIVE_REFUSED",
+  message: `${visibleName(entry)}: ${why}`,
+  retryable: false,
+});
+
+export const corrupt = (entry: string, why: string): IoFault => ({
+  code: "ARCHIVE_CORRUPT",
+  message: `${entry === "" ? "" : `${visibleName(entry)}: `}${why}`,
+  retryable: false,
+});
+
+/** What was thrown while an entry was read: ours, the disk's, or what a reader says of a damaged container. */
+export function faultOfArchiveError(error: unknown, entry: string): IoFault {
+  if (error instanceof IoError) return error.fault;
+  if (typeof error === "object" && error !== null && "syscall" in error) return faultOfDiskError(error, entry);
+  return corrupt(entry, typeof error === "object" && error !== null && "message" in error ? String(error.message) : "");
+}

@@ -1,0 +1,63 @@
+import type { ContainedFolder } from "../disk/contained-folder.ts";
+import { visibleName } from "../disk/names.ts";
+import { pourInto } from "../disk/pour.ts";
+import { IoError } from "../outcome.ts";
+import { endFile } from "../rejected.ts";
+import { corrupt, faultOfArchiveError, refused } from "./fault.ts";
+
+export interface UnpackedFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Where the entries of a container go. */
+export interface Unpacking {
+  readonly target: ContainedFolder;
+  readonly signal?: AbortSignal;
+  /** Bytes of the file under way. */
+  readonly onProgress: (bytes: number) => void;
+  /** A file is here, whole. */
+  readonly onFile: (file: UnpackedFile) => Promise<void>;
+}
+
+/** Makes a file of one entry. Throws an IoError that names it. */
+export async function storeEntry(
+  { target, signal, onProgress, onFile }: Unpacking,
+  name: string,
+  content: AsyncIterable<Uint8Array>,
+  promised: { readonly bytes: number; readonly crc32?: number },
+): Promise<void> {
+  if ((await target.stat(name)).ok) throw new IoError(refused(name, "there are two entries of this name"));
+  const file = await target.begin(name);
+  if (!file.ok) throw new IoError(file.error);
+  const poured = await endFile(
+    file.value,
+    await pourInto(namedErrors(content, name), file.value, visibleName(name), {
+      algorithms: ["sha256", "crc32"],
+      expectedBytes: promised.bytes,
+      ...(promised.crc32 === undefined ? {} : { expectedDigest: crcOf(promised.crc32) }),
+      ...(signal === undefined ? {} : { signal }),
+      onProgress,
+    }),
+  );
+  if (!poured.ok) throw new IoError(ownFault(poured.error));
+  await onFile({ name, bytes: poured.value.bytes, sha256: poured.value.digests.sha256 ?? "" });
+}
+
+const crcOf = (crc32: number) => ({ algorithm: "crc32", value: crc32.toString(16).padStart(8, "0") }) as const;
+
+/** The container contradicts itself: that is damage, not another file than the depositor announced. */
+const ownFault = (fault: IoError["fault"]): IoError["fault"] =>
+  fault.code === "SIZE_MISMATCH" || fault.code === "DIGEST_MISMATCH" ? { ...fault, code: "ARCHIVE_CORRUPT" } : fault;
+
+async function* namedErrors(content: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content;
+  } catch (error) {
+    throw new IoError(faultOfArchiveError(error, name));
+  }
+}
+
+export const damaged = (entry: string, why: string): IoError => new IoError(corrupt(entry, why));
+export const unwanted = (entry: string, why: string): IoError => new IoError(refused(entry, why));
