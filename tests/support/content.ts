@@ -17,8 +17,8 @@ async function listen(server: Server): Promise<{ readonly url: string; readonly 
 
 export interface Content {
   readonly url: string;
-  /** A batch manifest of `count` single files. */
-  readonly batchManifest: (count: number) => string;
+  /** A batch manifest of `count` single files; another series has other local ids, and so other objects. */
+  readonly batchManifest: (count: number, series?: string) => string;
   /** An object manifest of `count` files. */
   readonly objectManifest: (count: number) => string;
   readonly file: (n: number) => string;
@@ -31,13 +31,13 @@ const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).dig
 const PROFILES = "http://uc3.cdlib.org/registry/ingest/manifest";
 const FIELDS = "nfo:fileUrl | nfo:hashAlgorithm | nfo:hashValue | nfo:fileSize | nfo:fileLastModified | nfo:fileName";
 
-function manifest(kind: "batch" | "object", base: string, count: number): string {
+function manifest(kind: "batch" | "object", base: string, count: number, series: string): string {
   const rows = Array.from({ length: count }, (_, i) => {
     const bytes = bytesOf(String(i));
     const file = [`${base}/file/${i}`, "sha-256", sha256(bytes), bytes.length, "", `file-${i}.txt`];
     return [
       ...file,
-      ...(kind === "batch" ? ["", `local-${i}`, "A. Maker", `Title ${i}`, "2026"] : ["text/plain"]),
+      ...(kind === "batch" ? ["", `local-${series}${i}`, "A. Maker", `Title ${i}`, "2026"] : ["text/plain"]),
     ].join(" | ");
   });
   const profile = kind === "batch" ? "mrt-single-file-batch-manifest" : "mrt-ingest-manifest";
@@ -56,13 +56,13 @@ function manifest(kind: "batch" | "object", base: string, count: number): string
 
 export async function serveContent(): Promise<Content> {
   const server = createServer((request, response) => {
-    const [, kind = "", n = ""] = (request.url ?? "").split("/");
+    const [, kind = "", n = "", series = ""] = (request.url ?? "").split("/");
     const base = `http://${request.headers.host ?? ""}`;
     const body =
       kind === "file"
         ? bytesOf(n)
         : kind === "batch" || kind === "object"
-          ? Buffer.from(manifest(kind, base, Number(n)))
+          ? Buffer.from(manifest(kind, base, Number(n), series))
           : null;
     if (body === null) {
       response.writeHead(404).end();
@@ -74,7 +74,7 @@ export async function serveContent(): Promise<Content> {
   const { url, close } = await listen(server);
   return {
     url,
-    batchManifest: (count) => `${url}/batch/${count}`,
+    batchManifest: (count, series = "") => `${url}/batch/${count}/${series}`,
     objectManifest: (count) => `${url}/object/${count}`,
     file: (n) => `${url}/file/${n}`,
     close,

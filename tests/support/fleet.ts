@@ -123,6 +123,15 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
 export const readyz = async (running: Running): Promise<number | null> =>
   (await fetch(`${running.metricsUrl}/readyz`).catch(() => null))?.status ?? null;
 
+/** Throws with the service's last words when it ends instead. */
 export async function untilReady(running: Running): Promise<void> {
-  await waitFor(async () => (await readyz(running)) === 200, { what: `${running.service} ready`, limitMs: 60_000 });
+  const ended: string[] = [];
+  void running.child.exited.then((reason) => ended.push(reason));
+  await waitFor(async () => ended.length > 0 || (await readyz(running)) === 200, {
+    what: `${running.service} ready`,
+    limitMs: 60_000,
+  });
+  for (const reason of ended) throw new Error(`${running.service}: ${reason}: ${await lastWords(running)}`);
 }
+
+const lastWords = async ({ log }: Running): Promise<string> => (await log()).slice(-2_000);

@@ -1,0 +1,250 @@
+/**
+ * Goal: an outage of ZooKeeper costs the time that it lasts, and nobody's attention: no process ends, none is restarted
+ * by its liveness probe, nobody is told that something was taken which was not, and work goes on by itself.
+ * A tree that is another one than before is the exception: then every process ends, and says why.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "@sluice/local-parts";
+import { type BatchId, listBucket, paths, readBatch } from "@sluice/queue-core";
+import {
+  checkInvariants,
+  describeViolation,
+  openRawSession,
+  type OwnZooKeeper,
+  ownZooKeeper,
+  testZooKeeper,
+  waitFor,
+} from "@sluice/testkit";
+import { connectSession, type Session } from "@sluice/zookeeper";
+import { type Content, serveContent } from "../support/content.ts";
+import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
+import {
+  type Fleet,
+  makeFleet,
+  PIPELINE_SERVICES,
+  PROFILE,
+  readyz,
+  type Running,
+  untilReady,
+} from "../support/fleet.ts";
+import { untilReported } from "../support/watch.ts";
+
+const OBJECTS = 60;
+const SESSION_MS = 1_500;
+const OUTAGE_MS = 3 * SESSION_MS;
+const ENV = { POLL_INTERVAL_MS: "200", IDLE_POLL_INTERVAL_MS: "1000" };
+const EVERY_SERVICE = [...PIPELINE_SERVICES, "admin"] as const;
+const NO_ZOOKEEPER = "no ZooKeeper session: trying again, no work until then";
+
+let content: Content;
+beforeAll(async () => {
+  content = await serveContent();
+});
+afterAll(async () => {
+  await content.close();
+});
+
+const livez = async ({ metricsUrl }: Running): Promise<number | null> =>
+  (await fetch(`${metricsUrl}/livez`).catch(() => null))?.status ?? null;
+
+async function untilNotReady(running: Running): Promise<void> {
+  await waitFor(async () => (await readyz(running)) === 503, { what: `${running.service} not ready` });
+}
+
+/** Looks at /livez of all, round after round, until told to stop; answers with everything that was not 200. */
+function watchLiveness(all: readonly Running[]): () => Promise<{ readonly looks: number; readonly bad: string[] }> {
+  let watching = true;
+  let looks = 0;
+  const bad: string[] = [];
+  const rounds = waitFor(
+    async () => {
+      for (const running of all) {
+        const status = await livez(running);
+        looks += 1;
+        if (status !== 200) bad.push(`${running.service}: ${status ?? "no answer"}`);
+      }
+      return !watching;
+    },
+    { limitMs: 120_000 },
+  );
+  return async () => {
+    watching = false;
+    await rounds;
+    return { looks, bad };
+  };
+}
+
+async function endedOf(all: readonly Running[]): Promise<readonly string[]> {
+  const still = Promise.resolve(null);
+  const reasons = await Promise.all(all.map(({ child }) => Promise.race([child.exited, still])));
+  return reasons.flatMap((reason, i) => (reason === null ? [] : [`${all[i]!.service}: ${reason}`]));
+}
+
+const post = (intake: Running): Promise<Response> =>
+  fetch(`${intake.url}/v1/batches`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ profile: PROFILE, submitter: "test", payload_url: content.file(1), type: "file" }),
+  });
+
+describe("a whole fleet in the middle of a batch", () => {
+  let zk: OwnZooKeeper;
+  let fleet: Fleet;
+  let running: readonly Running[];
+  let batches = 0;
+
+  beforeAll(async () => {
+    zk = await ownZooKeeper();
+    fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
+    running = await fleet.startAll(EVERY_SERVICE);
+  }, 120_000);
+  afterAll(async () => {
+    await fleet.stop();
+    await zk.stop();
+  });
+
+  /** Under way: some jobs are through, others are not. */
+  async function batchInFlight(session: Session): Promise<BatchId> {
+    const id = await fleet.submit(running[0]!, {
+      payload_url: content.batchManifest(OBJECTS, `${++batches}-`),
+      type: "single-file-batch-manifest",
+    });
+    await waitFor(async () => ((await listBucket(session, id, "batch-completed")) ?? []).length > 3, {
+      what: "the first completed jobs",
+    });
+    const view = await readBatch(session, id);
+    expect(view).toMatchObject({ value: { status: { status: "Processing" } } });
+    return id;
+  }
+
+  /** Away for three session timeouts, as every process sees it. */
+  async function outage(begin: () => Promise<void>, end: () => Promise<void>): Promise<void> {
+    const stopWatching = watchLiveness(running);
+    await begin();
+    const beganMs = performance.now();
+    await Promise.all(running.map((each) => untilNotReady(each)));
+    const refused = await post(running[0]!);
+    expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([503, expect.any(Number)]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    await waitFor(() => performance.now() - beganMs > OUTAGE_MS);
+    for (const each of running) expect([each.service, await readyz(each)]).toEqual([each.service, 503]);
+    await end();
+    await Promise.all(running.map((each) => untilReady(each)));
+    const { looks, bad } = await stopWatching();
+    expect(bad).toEqual([]);
+    expect(looks).toBeGreaterThan(running.length);
+    expect(await endedOf(running)).toEqual([]);
+  }
+
+  async function finishes(id: BatchId): Promise<void> {
+    const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    expect(await untilReported(session, id)).toBe("Completed");
+    expect(await listBucket(session, id, "batch-completed")).toHaveLength(OBJECTS);
+    await session.close();
+  }
+
+  test("goes on by itself when ZooKeeper was dead for three session timeouts", async () => {
+    const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    const id = await batchInFlight(session);
+    await outage(
+      () => zk.kill("SIGKILL"),
+      () => zk.restart(),
+    );
+    await session.close();
+    for (const each of running)
+      expect([each.service, await each.log()]).toEqual([each.service, mentions(NO_ZOOKEEPER)]);
+    await finishes(id);
+  }, 120_000);
+
+  test("goes on by itself when ZooKeeper accepted connections and answered nothing for as long", async () => {
+    const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    const id = await batchInFlight(session);
+    await outage(
+      () => zk.kill("SIGSTOP"),
+      () => zk.kill("SIGCONT"),
+    );
+    await session.close();
+    await finishes(id);
+  }, 120_000);
+
+  test("did nothing twice on the way", async () => {
+    const stored = await storedObjects(join(fleet.dataDir, "store"));
+    expect(stored.map(({ head }) => head)).toEqual(Array.from({ length: batches * OBJECTS }, () => "v1"));
+    expect(inventoryCounts(join(fleet.dataDir, "inventory.db"))).toMatchObject({ versions: batches * OBJECTS });
+    expect(await mails(fleet.dataDir)).toHaveLength(batches);
+  });
+
+  test("kept every invariant at every zxid", () => {
+    const checked = checkInvariants({ logDir: zk.logDir, root: "/" });
+    expect(checked.violations.map(describeViolation)).toEqual([]);
+  });
+});
+
+const mentions = (text: string): unknown => expect.stringContaining(text);
+
+describe("without a ZooKeeper at the start", () => {
+  test("services say what they wait for, stay alive and not ready, and begin when it comes", async () => {
+    const port = await freePort();
+    const fleet = await makeFleet({ zookeeper: `127.0.0.1:${port}`, sessionMs: SESSION_MS, env: ENV });
+    try {
+      const running = await Promise.all((["batch-intake", "estimator", "admin"] as const).map((s) => fleet.start(s)));
+      for (const each of running) {
+        await waitFor(async () => (await each.log()).includes(NO_ZOOKEEPER), { what: `${each.service}'s complaint` });
+        expect(await each.log()).toContain(`no ZooKeeper answers at 127.0.0.1:${port}`);
+        expect([await livez(each), await readyz(each)]).toEqual([200, 503]);
+      }
+      expect((await post(running[0]!)).status).toBe(503);
+      const zk = await ownZooKeeper({ port });
+      await Promise.all(running.map((each) => untilReady(each)));
+      expect(await endedOf(running)).toEqual([]);
+      expect((await post(running[0]!)).status).toBe(202);
+      await zk.stop();
+    } finally {
+      await fleet.stop();
+    }
+  }, 60_000);
+});
+
+describe("a tree that is another one than before", () => {
+  const EXIT_INTERNAL = "exit code 70";
+  const REASON = "the tree is another one";
+
+  async function expectLoudEnd(running: Running): Promise<void> {
+    let reason: string | null = null;
+    void running.child.exited.then((said) => (reason = said));
+    expect(await waitFor(() => reason, { what: `end of ${running.service}` })).toBe(EXIT_INTERNAL);
+    expect([running.service, await running.log()]).toEqual([running.service, mentions(REASON)]);
+  }
+
+  test("ends every process when /fleet/id changes under it", async () => {
+    const zk = await testZooKeeper();
+    const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
+    try {
+      const running = await fleet.startAll();
+      const raw = await openRawSession(zk.connect);
+      const changed = await raw.multi([{ op: "set", path: paths.fleetId, data: Buffer.from("restored"), version: 0 }]);
+      expect(changed.ok).toBe(true);
+      await raw.close();
+      await Promise.all(running.map((each) => expectLoudEnd(each)));
+    } finally {
+      await fleet.stop();
+    }
+  }, 60_000);
+
+  test("ends every process when the data were wiped while ZooKeeper was away", async () => {
+    const zk = await ownZooKeeper();
+    const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
+    try {
+      const running = await fleet.startAll(["batch-intake", "downloader", "admin"]);
+      await zk.kill("SIGKILL");
+      await rm(zk.logDir, { recursive: true });
+      await zk.restart();
+      await Promise.all(running.map((each) => expectLoudEnd(each)));
+    } finally {
+      await fleet.stop();
+      await zk.stop();
+    }
+  }, 60_000);
+});
