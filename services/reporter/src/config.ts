@@ -1,4 +1,5 @@
-import { baseConfig, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
+import { baseConfig, type Environment, parseConfig, parsedText, port, wholeNumber } from "@sluice/stage-runtime";
 import { z } from "zod";
 import { mailUrlProblem } from "./open-mailer.ts";
 
@@ -21,6 +22,8 @@ export const reporterConfig = baseConfig.extend({
   METRICS_PORT: port().default(9_407),
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
+  /** Where batches are archived before they leave the queue. */
+  INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).prefault("sqlite:./data/inventory.db"),
   /** outbox:FOLDER, smtp://… or smtps://…; one with a password comes from a file named by MAIL_URL_FILE. */
   MAIL_URL: z
     .string()

@@ -1,6 +1,7 @@
 import { type Batch, type QueueContext, readReport, type StatusReport } from "@sluice/queue-core";
 import type { Duty } from "@sluice/stage-runtime";
 import { readBatchLists } from "./batch-lists.ts";
+import type { Archive } from "./archive.ts";
 import type { ReporterConfig } from "./config.ts";
 import { dueInbox } from "./due-inbox.ts";
 import type { PostmanParts } from "./postman.ts";
@@ -15,6 +16,7 @@ import { unexpandedSweep } from "./sweeps/unexpanded.ts";
 export interface DutyParts {
   readonly postman: PostmanParts;
   readonly folders: JobFolders;
+  readonly archive: Archive;
   /** The queue in the present session; null while there is none. */
   readonly queue: () => QueueContext | null;
 }
@@ -25,7 +27,7 @@ type Settings = Pick<ReporterConfig, "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_I
 const BACKSTOP_FACTOR = 6;
 const DAY_MS = 86_400_000;
 
-export function reporterDuties(config: Settings, { postman, folders, queue }: DutyParts): readonly Duty[] {
+export function reporterDuties(config: Settings, { postman, folders, archive, queue }: DutyParts): readonly Duty[] {
   const everyMs = config.SWEEP_INTERVAL_MS;
   const parts = { ...postman, tree: reportTree(queue) };
   return [
@@ -37,10 +39,13 @@ export function reporterDuties(config: Settings, { postman, folders, queue }: Du
     deletedBatchesSweep(everyMs),
     unexpandedSweep(postman, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
-    cleanUpSweep(recycleArea(config.WORKING_DIR), {
-      everyMs: config.CLEAN_UP_INTERVAL_MS,
-      retentionMs: config.RETENTION_DAYS * DAY_MS,
-    }),
+    cleanUpSweep(
+      { archive, recycled: recycleArea(config.WORKING_DIR) },
+      {
+        everyMs: config.CLEAN_UP_INTERVAL_MS,
+        retentionMs: config.RETENTION_DAYS * DAY_MS,
+      },
+    ),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { type Inventory, openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
@@ -12,6 +13,7 @@ const mailer = openMailer(config.MAIL_URL, {
   replyTo: config.MAIL_REPLY_TO ?? null,
   bcc: config.MAIL_BCC,
 });
+let inventory: Inventory | undefined;
 
 await runService({
   service: "reporter",
@@ -19,14 +21,16 @@ await runService({
   duties: async ({ registry, log, queue }) => {
     const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
     const profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
+    inventory = await openInventory(config.INVENTORY_URL);
     return reporterDuties(config, {
       postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail: countMails(registry) },
       folders: await openWorkingFolder(config.WORKING_DIR),
+      archive: inventory,
       queue: () => queue()?.context ?? null,
     });
   },
-  close: () => {
+  close: async () => {
     mailer.close();
-    return Promise.resolve();
+    await inventory?.close();
   },
 });

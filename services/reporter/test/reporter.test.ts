@@ -30,12 +30,14 @@ import {
   testZooKeeper,
   waitFor,
 } from "@sluice/testkit";
+import { type Inventory, openInventory } from "@sluice/inventory";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Archive } from "../src/archive.ts";
 import { reporterDuties } from "../src/duties.ts";
 import { openMailer } from "../src/open-mailer.ts";
 import { profilesOf, profileWith } from "./support.ts";
@@ -48,6 +50,7 @@ describe("the reporter on a real tree", () => {
   let folder: string;
   let intake: TestWorker;
   let operator: TestWorker;
+  let inventory: Inventory;
   let running: { service: Service; ended: Promise<number> }[];
 
   beforeEach(async () => {
@@ -55,11 +58,12 @@ describe("the reporter on a real tree", () => {
     folder = await mkdtemp(join(tmpdir(), "sluice-reporter-"));
     intake = await testWorker(zk.connect, "batch-intake");
     operator = await testWorker(zk.connect, "operator", { register: false });
+    inventory = await openInventory({ kind: "sqlite", file: join(folder, "inventory.db") });
     running = [];
   });
   afterEach(async () => {
     await stopReporters();
-    await Promise.all([intake.close(), operator.close()]);
+    await Promise.all([intake.close(), operator.close(), inventory.close()]);
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -77,7 +81,7 @@ describe("the reporter on a real tree", () => {
 
   /** The reporter as its process runs it, but for the process. */
   async function startReporter(
-    overrides: { retentionDays?: number; failpoints?: string; only?: (duty: Duty) => boolean } = {},
+    overrides: { retentionDays?: number; failpoints?: string; only?: (duty: Duty) => boolean; archive?: Archive } = {},
   ): Promise<void> {
     const read = readConfig(baseConfig, {
       ZOOKEEPER_CONNECT: zk.connect,
@@ -106,6 +110,7 @@ describe("the reporter on a real tree", () => {
           reporterDuties(settings, {
             postman: { profiles, mailer, subjectTag: "" },
             folders,
+            archive: overrides.archive ?? inventory,
             queue: () => queue()?.context ?? null,
           }).filter(overrides.only ?? (() => true)),
       },
@@ -277,8 +282,67 @@ describe("the reporter on a real tree", () => {
     const day = days.ok ? days.value.names[0]! : "";
     const key = await operator.session.get(`${paths.keys}/${day}/${uuid.value.submission.batchID}`);
     expect(key.ok && records.key.decode(key.value.data)).toMatchObject({ value: { batch } });
+    expect(await inventory.findArchivedBatch(batch)).toMatchObject({
+      value: { uuid: uuid.value.submission.batchID, outcome: { status: "Deleted" }, jobCounts: { Deleted: 2 } },
+    });
     expect(violations()).toEqual([]);
   });
+
+  test("archives submission, report, outcomes and events before a batch goes", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+    await startReporter({ retentionDays: 0 });
+    for (const job of jobs) await end(job, "done");
+    await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
+    const found = await inventory.findArchivedBatch(batch);
+    expect(found).toMatchObject({
+      value: {
+        id: batch,
+        outcome: { status: "Completed" },
+        submission: { profile_name: expect.any(String) },
+        reports: [{ failed_jobs: [], successful_jobs: jobs }],
+        jobCounts: { Completed: 2 },
+      },
+    });
+    expect(await inventory.findArchivedJob(jobs[1]!)).toMatchObject({
+      value: {
+        outcome: { status: "Completed" },
+        configuration: { payload_name: "thesis-1.pdf" },
+        identifiers: { local_id: ["etd-1"] },
+        events: expect.arrayContaining([expect.arrayContaining(["done", "Notify"])]),
+      },
+    });
+  });
+
+  test("keeps a batch that cannot be archived, until it can", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(1));
+    let asked = 0;
+    let isAway = true;
+    const archive: Archive = {
+      archiveBatch: (given) => {
+        asked += 1;
+        return isAway ? Promise.resolve({ kind: "unavailable", message: "away" }) : inventory.archiveBatch(given);
+      },
+    };
+    await startReporter({ retentionDays: 0, archive });
+    await end(jobs[0]!, "done");
+    await waitFor(() => asked >= 2, { what: "two tries" });
+    expect(await statusOf(batch)).toBe("Completed");
+    isAway = false;
+    await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
+    expect(await inventory.findArchivedBatch(batch)).toMatchObject({ value: { jobCounts: { Completed: 1 } } });
+  });
+
+  test.each(["afterArchive", "afterRecycle", "afterCleanUp"])(
+    "cleans up and archives once, stumbling at %s",
+    async (step) => {
+      const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+      await startReporter({ retentionDays: 0, failpoints: `reporter.${step}=throw#1` });
+      for (const job of jobs) await end(job, "done");
+      await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
+      expect(await inventory.findArchivedBatch(batch)).toMatchObject({ value: { jobCounts: { Completed: 2 } } });
+      await waitFor(async () => (await readdir(join(queueDir(), "recycled"))).length === 0);
+    },
+  );
 
   test("that stumbles between the mail and the verdict sends no second mail", async () => {
     const { batch, jobs } = await aBatchOfJobs(intake, specs(1));

@@ -1,5 +1,14 @@
-import { type BatchId, type BatchState, cleanUpBatch, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
+import {
+  type BatchId,
+  type BatchState,
+  cleanUpBatch,
+  expireKeys,
+  formatTimestamp,
+  paths,
+  type QueueContext,
+} from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
+import { type Archive, archiveBatch } from "../archive.ts";
 import { chunked, listBatches } from "./list-batches.ts";
 
 /** Where the folders of batches go before they go for good. */
@@ -10,6 +19,11 @@ export interface RecycleArea {
   readonly list: () => Promise<readonly BatchId[]>;
 }
 
+export interface CleanUpParts {
+  readonly archive: Archive;
+  readonly recycled: RecycleArea;
+}
+
 export interface CleanUpOptions {
   readonly everyMs: number;
   readonly retentionMs: number;
@@ -18,19 +32,19 @@ export interface CleanUpOptions {
 const OVER: readonly BatchState[] = ["Completed", "Deleted"];
 const BATCHES_PER_READ = 500;
 
-/** Batches that ended long ago: folder into the recycle area, nodes away, folder away. Each step can be repeated. */
-export const cleanUpSweep = (recycled: RecycleArea, options: CleanUpOptions): Sweep => ({
+/** Batches that ended long ago: all that is known of them into the archive, folder into the recycle area, nodes away, folder away. Each step can be repeated. */
+export const cleanUpSweep = (parts: CleanUpParts, options: CleanUpOptions): Sweep => ({
   kind: "sweep",
   name: "clean-up",
   everyMs: options.everyMs,
   async run(ctx) {
-    await finishOthersWork(recycled, ctx);
+    await finishOthersWork(parts.recycled, ctx);
     for (const state of OVER) {
       const ids = await listBatches(ctx.queue.session, state);
       for (const some of chunked(ids, BATCHES_PER_READ)) {
         for (const id of await expired(ctx.queue, state, some, options.retentionMs)) {
           if (ctx.signal.aborted) return;
-          await cleanUp(id, recycled, ctx);
+          await cleanUp(id, parts, ctx);
         }
       }
     }
@@ -55,7 +69,13 @@ async function expired(
   });
 }
 
-async function cleanUp(id: BatchId, recycled: RecycleArea, ctx: SweepContext): Promise<void> {
+async function cleanUp(id: BatchId, { archive, recycled }: CleanUpParts, ctx: SweepContext): Promise<void> {
+  const archived = await archiveBatch(ctx.queue, id, archive, formatTimestamp(ctx.clock.nowMs()));
+  await ctx.failpoint("afterArchive");
+  if (archived.kind !== "archived") {
+    ctx.log.warn({ batch: id, why: archived.message }, "not archived, so not cleaned up yet");
+    return;
+  }
   await recycled.take(id);
   await ctx.failpoint("afterRecycle");
   const result = await cleanUpBatch(ctx.queue, id);
