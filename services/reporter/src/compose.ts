@@ -3,14 +3,13 @@ import { redactUrl } from "@sluice/safe-io";
 import { gzipSync } from "node:zlib";
 import type { Attachment, Mail } from "./mail.ts";
 import { escapeHtml, oneLine } from "./plain.ts";
-import type { News, ReportedBatch, ReportedJob } from "./report.ts";
+import type { MailNumber, News, ReportedBatch, ReportedJob } from "./report.ts";
 import { type Line, remedyOf, type Section, summarise, type Summary } from "./summary.ts";
 
 export interface Addressed {
   readonly batch: ReportedBatch;
   readonly news: News;
-  /** 1 for a batch's first report; 0 for that of one that never became jobs. */
-  readonly number: number;
+  readonly number: MailNumber;
   readonly to: readonly string[];
   readonly atMs: number;
   /** Stands in the subject where it is not production: "dev", "stg". */
@@ -27,16 +26,17 @@ export function composeMail(addressed: Addressed): Mail {
     subject: subjectOf(addressed, summary.ok),
     text: textOf(summary),
     html: htmlOf(summary),
-    attachments: news.kind === "unexpanded" ? [] : attachmentsOf(news.lists),
+    attachments: "lists" in news ? attachmentsOf(news.lists) : [],
     sentAtMs: atMs,
   };
 }
 
 /** Merritt's words, and its semicolon: depositors' filters know them. */
 function subjectOf({ batch, news, number, tag }: Addressed, ok: boolean): string {
-  const update = news.kind === "update" ? ` update ${number - 1}` : "";
+  const update = news.kind === "update" ? ` update ${Number(number) - 1}` : "";
+  const what = news.kind === "queued" ? "Queued" : "Processed";
   return oneLine(
-    `Ingest${tag === "" ? "" : ` [${tag}]`}: ${ok ? "OK" : "FAIL"} -- Submission Processed: ${batch.name};${update}`,
+    `Ingest${tag === "" ? "" : ` [${tag}]`}: ${ok ? "OK" : "FAIL"} -- Submission ${what}: ${batch.name};${update}`,
   );
 }
 

@@ -5,12 +5,14 @@ import type { Archive } from "./archive.ts";
 import type { ReporterConfig } from "./config.ts";
 import { dueInbox } from "./due-inbox.ts";
 import type { PostmanParts } from "./postman.ts";
+import { queuedMarks } from "./queued-marks.ts";
 import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
 import { dueBackstop } from "./sweeps/due-backstop.ts";
 import { endedJobsSweep, type JobFolders } from "./sweeps/ended-jobs.ts";
+import { queuedMailsSweep } from "./sweeps/queued-mails.ts";
 import { unexpandedSweep } from "./sweeps/unexpanded.ts";
 
 export interface DutyParts {
@@ -38,6 +40,7 @@ export function reporterDuties(config: Settings, { postman, folders, archive, qu
     endedJobsSweep("Deleted", folders, everyMs),
     deletedBatchesSweep(everyMs),
     unexpandedSweep(postman, everyMs),
+    queuedMailsSweep(postman, queuedMarks(config.WORKING_DIR), everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpSweep(
       { archive, recycled: recycleArea(config.WORKING_DIR) },

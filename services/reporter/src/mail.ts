@@ -5,7 +5,7 @@ export interface Attachment {
 }
 
 export interface Mail {
-  /** `BID.NUMBER`: the same for every attempt to send this report, and so the Message-ID's left half. */
+  /** `BID.NUMBER` or `BID.queued`: the same for every attempt to send this report, and so the Message-ID's left half. */
   readonly name: string;
   readonly to: readonly string[];
   readonly subject: string;

@@ -4,7 +4,7 @@ import type { HandlerContext } from "@sluice/stage-runtime";
 import { composeMail } from "./compose.ts";
 import type { Mailer, Sent } from "./mail.ts";
 import { recipients } from "./recipients.ts";
-import type { News } from "./report.ts";
+import type { MailNumber, News } from "./report.ts";
 
 export interface PostmanParts {
   readonly profiles: Pick<ProfileStore, "get">;
@@ -17,7 +17,7 @@ export interface PostmanParts {
 export interface Told {
   readonly id: BatchId;
   readonly submission: Submission;
-  readonly number: number;
+  readonly number: MailNumber;
   readonly news: News;
 }
 

@@ -30,8 +30,13 @@ export interface ReportedBatch {
   readonly submitter: string;
 }
 
+/** 1 for a batch's first report; 0 for that of one that never became jobs; "queued" for the news that it has. */
+export type MailNumber = number | "queued";
+
 /** What one mail is about. */
 export type News =
+  /** The batch has become jobs. */
+  | { readonly kind: "queued"; readonly objects: number }
   /** The first report of a batch: everything. */
   | { readonly kind: "first"; readonly lists: BatchLists }
   /** A later one: what was mended since the last, and what still is not. */

@@ -29,6 +29,7 @@ export const LINES_MAX = 100;
 
 export function summarise(batch: ReportedBatch, news: News, atMs: number): Summary {
   if (news.kind === "unexpanded") return unexpanded(batch, news.message, atMs);
+  if (news.kind === "queued") return queued(batch, news.objects, atMs);
   const { completed, failed, deleted } = news.lists;
   const ok = failed.length === 0;
   return {
@@ -57,12 +58,23 @@ function unexpanded(batch: ReportedBatch, message: string, atMs: number): Summar
   };
 }
 
+const queued = (batch: ReportedBatch, count: number, atMs: number): Summary => ({
+  ok: true,
+  headline: `This submission was accepted: ${objects(count)} ${count === 1 ? "is" : "are"} being ingested. A report follows.`,
+  facts: [...nameFacts(batch), ["Date", new Date(atMs).toISOString()], ["Status", "QUEUED"]],
+  sections: [],
+});
+
 const batchFacts = (batch: ReportedBatch, atMs: number): readonly (readonly [string, string])[] => [
+  ...nameFacts(batch),
+  ["Completion date", new Date(atMs).toISOString()],
+];
+
+const nameFacts = (batch: ReportedBatch): readonly (readonly [string, string])[] => [
   ["Submission ID", batch.name],
   ["Batch", batch.id],
   ["Profile", shown(batch.profile)],
   ...(batch.submitter === "" ? [] : [["User agent", shown(batch.submitter)] as const]),
-  ["Completion date", new Date(atMs).toISOString()],
 ];
 
 const statusMessage = (message: string | undefined): readonly (readonly [string, string])[] =>

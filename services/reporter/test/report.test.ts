@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { recipients } from "../src/recipients.ts";
+import { recipients, wantsQueuedMail } from "../src/recipients.ts";
 import { changesSince } from "../src/report.ts";
 import { failedJob, profileWith, reported, submissionWith } from "./support.ts";
 
@@ -51,4 +51,14 @@ describe("who is told", () => {
     expect(recipients(submissionWith({ notification: "a@example.org" }), null)).toEqual(["a@example.org"]);
     expect(recipients(submissionWith(), null)).toEqual([]);
   });
+});
+
+test("the news that a batch is under way is for those who ask for it, unless their profile forbids it", () => {
+  const asks = (...lines: string[]): boolean =>
+    wantsQueuedMail(profileWith(["Notification.1: a@example.org", ...lines]));
+  expect(asks()).toBe(false);
+  expect(asks("NotificationType: additional")).toBe(true);
+  expect(asks("NotificationType: verbose")).toBe(true);
+  expect(asks("NotificationType: additional", "NotificationSuppression: partial")).toBe(false);
+  expect(asks("NotificationType: additional", "NotificationSuppression: full")).toBe(false);
 });

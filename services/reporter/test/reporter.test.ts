@@ -34,6 +34,7 @@ import { type Inventory, openInventory } from "@sluice/inventory";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,7 +82,13 @@ describe("the reporter on a real tree", () => {
 
   /** The reporter as its process runs it, but for the process. */
   async function startReporter(
-    overrides: { retentionDays?: number; failpoints?: string; only?: (duty: Duty) => boolean; archive?: Archive } = {},
+    overrides: {
+      retentionDays?: number;
+      failpoints?: string;
+      only?: (duty: Duty) => boolean;
+      archive?: Archive;
+      profile?: readonly string[];
+    } = {},
   ): Promise<void> {
     const read = readConfig(baseConfig, {
       ZOOKEEPER_CONNECT: zk.connect,
@@ -100,7 +107,7 @@ describe("the reporter on a real tree", () => {
     };
     const folders = await openWorkingFolder(queueDir());
     const mailer = openMailer(`outbox:${outbox()}`, LETTERHEAD);
-    const profiles = profilesOf(profileWith(["Notification.1: anna@example.org"]));
+    const profiles = profilesOf(profileWith(["Notification.1: anna@example.org", ...(overrides.profile ?? [])]));
     const probe: Probe = () => undefined;
     const service = new Service(
       {
@@ -233,6 +240,26 @@ describe("the reporter on a real tree", () => {
     expect(await mails()).toEqual([`${made.id}.0.eml`]);
     expect(violations()).toEqual([]);
   });
+
+  test.each(["nothing", "afterEffect"])(
+    "tells once that a batch is under way, if asked, stumbling at %s",
+    async (step) => {
+      const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+      const profile = ["NotificationType: additional"];
+      await startReporter({ profile, failpoints: `reporter.${step}=throw#1` });
+      await waitFor(() => existsSync(join(queueDir(), batch, "queued-mail")), { what: "the mark" });
+      const mail = await readFile(join(outbox(), `${batch}.queued.eml`), "utf8");
+      expect(mail).toContain("Subject: Ingest: OK -- Submission Queued:");
+      expect(mail).toContain("2 objects are being ingested");
+      await stopReporters();
+      await rm(outbox(), { recursive: true });
+      await startReporter({ profile });
+      for (const job of jobs) await end(job, "done");
+      await untilStatus(batch, "Completed");
+      expect(await mails()).toEqual([`${batch}.1.eml`]);
+      expect(violations()).toEqual([]);
+    },
+  );
 
   test("finds a batch whose last worker died before it could say so", async () => {
     const { batch, jobs } = await aBatchOfJobs(intake, specs(1));

@@ -1,0 +1,48 @@
+import { type BatchId, readBatch } from "@sluice/queue-core";
+import type { Sweep, SweepContext } from "@sluice/stage-runtime";
+import { type PostmanParts, tell } from "../postman.ts";
+import { wantsQueuedMail } from "../recipients.ts";
+import { listBatches } from "./list-batches.ts";
+
+/** Which batches' depositors were told that their submission is under way. */
+export interface QueuedMarks {
+  readonly has: (id: BatchId) => Promise<boolean>;
+  readonly put: (id: BatchId) => Promise<void>;
+}
+
+/**
+ * Tells depositors that their submission has become jobs, if their profile asks for it. A batch that is over before this
+ * sweep looks gets its report only. Sent, then marked: who dies in between sends it again under the same Message-ID.
+ */
+export function queuedMailsSweep(parts: PostmanParts, marks: QueuedMarks, everyMs: number): Sweep {
+  let settled: ReadonlySet<BatchId> = new Set();
+  return {
+    kind: "sweep",
+    name: "queued-mails",
+    everyMs,
+    async run(ctx) {
+      const now = new Set<BatchId>();
+      for (const id of await listBatches(ctx.queue.session, "Processing")) {
+        if (ctx.signal.aborted) return;
+        if (settled.has(id) || (await settle(id, ctx, parts, marks))) now.add(id);
+      }
+      settled = now;
+    },
+  };
+}
+
+/** False: to be looked at again. */
+async function settle(id: BatchId, ctx: SweepContext, parts: PostmanParts, marks: QueuedMarks): Promise<boolean> {
+  const batch = await readBatch(ctx.queue.session, id);
+  if (batch.kind !== "found") return false;
+  const { submission, expansion } = batch.value;
+  const profile = parts.profiles.get(submission.profile_name);
+  if (!profile.ok) return false;
+  if (!wantsQueuedMail(profile.profile) || (await marks.has(id))) return true;
+  const news = { kind: "queued", objects: expansion?.rows ?? 0 } as const;
+  const told = { id, submission, number: "queued", news } as const;
+  const waits = await tell(told, { ...ctx, log: ctx.log.child({ batch: id }) }, parts);
+  if (waits !== null) return false;
+  await marks.put(id);
+  return true;
+}
