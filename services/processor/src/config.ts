@@ -1,6 +1,16 @@
-import { baseConfig, type Environment, parseConfig, parsedText, port, wholeNumber } from "@sluice/stage-runtime";
+import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
+import {
+  baseConfig,
+  type Environment,
+  flag,
+  parseConfig,
+  parsedText,
+  port,
+  type Relation,
+  wholeNumber,
+} from "@sluice/stage-runtime";
 import { z } from "zod";
-import { parseShoulder } from "./minter/noid-minter.ts";
+import { MINT_URL_FORMS, type MintUrl, parseAccount, parseMintUrl } from "./minter/open-minter.ts";
 import { parseStorageUrl } from "./store/open-store.ts";
 
 export const processorConfig = baseConfig.extend({
@@ -9,8 +19,18 @@ export const processorConfig = baseConfig.extend({
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
   STORAGE_URL: parsedText(parseStorageUrl, "ocfl:FOLDER").prefault("ocfl:./data/store"),
-  /** Where profiles name no minter of their own: NAAN/SHOULDER. */
-  MINT_SHOULDER: parsedText(parseShoulder, "NAAN/SHOULDER, as in 99999/fk4").prefault("99999/fk4"),
+  /** Asked which objects local ids stand for. */
+  INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).prefault("sqlite:./data/inventory.db"),
+  /** Who gives new ARKs; the shoulder counts where profiles name no minter of their own. */
+  MINT_URL: parsedText(parseMintUrl, MINT_URL_FORMS).prefault("noid:99999/fk4"),
+  /** USER:PASSWORD at EZID; use EZID_CREDENTIALS_FILE. */
+  EZID_CREDENTIALS: parsedText(parseAccount, "USER:PASSWORD").optional(),
+  /** Where ARKs lead: TARGET/m/ARK. */
+  MINT_TARGET_URL: z.httpUrl({ error: "must be an http or https URL" }).optional(),
+  /** How long one request to the minter may take. */
+  MINT_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 }).default(60_000),
+  /** Minter and storage service may be on this very machine. */
+  ALLOW_LOOPBACK: flag().default(false),
   /** When a job is tried again whose object another job is working on. */
   OBJECT_BUSY_WAIT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(2_000),
   /** When a job is tried again that found the working volume full. */
@@ -18,4 +38,15 @@ export const processorConfig = baseConfig.extend({
 });
 export type ProcessorConfig = Readonly<z.infer<typeof processorConfig>>;
 
-export const loadConfig = (env: Environment): ProcessorConfig => parseConfig("processor", processorConfig, env);
+/** What one variable asks of another. */
+export const PROCESSOR_RELATIONS: readonly Relation[] = [
+  {
+    path: "EZID_CREDENTIALS",
+    needs: ["MINT_URL"],
+    holds: ({ MINT_URL, EZID_CREDENTIALS }) => (MINT_URL as MintUrl).kind === "noid" || EZID_CREDENTIALS !== undefined,
+    message: "is required for an EZID service (in EZID_CREDENTIALS_FILE)",
+  },
+];
+
+export const loadConfig = (env: Environment): ProcessorConfig =>
+  parseConfig("processor", processorConfig, env, PROCESSOR_RELATIONS);

@@ -1,15 +1,20 @@
-import { randomBytes } from "node:crypto";
+import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
+import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
-import { noidMinter } from "./minter/noid-minter.ts";
-import { noLocalIds } from "./parts.ts";
+import { openMinter } from "./minter/open-minter.ts";
 import { processingStage } from "./process.ts";
 import { openStore } from "./store/open-store.ts";
 
 const config = loadConfig(process.env);
+const egress = createEgress({
+  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  totalTimeoutMs: config.MINT_TIMEOUT_MS,
+});
 const profiles = await openProfiles(config.PROFILES_DIR);
+const inventory = await openInventory(config.INVENTORY_URL);
 
 await runService({
   service: "processor",
@@ -19,11 +24,17 @@ await runService({
       folder: await openWorkingFolder(config.WORKING_DIR),
       profiles,
       store: await openStore(config.STORAGE_URL, clock.nowMs()),
-      minter: noidMinter(config.MINT_SHOULDER, randomBytes),
-      localIds: noLocalIds,
+      minter: openMinter(config.MINT_URL, {
+        egress,
+        account: config.EZID_CREDENTIALS,
+        target: config.MINT_TARGET_URL,
+      }),
+      localIds: { find: (owner, localIds) => inventory.findLocalIds(owner, localIds) },
       busyWaitMs: config.OBJECT_BUSY_WAIT_MS,
       diskFullWaitMs: config.DISK_FULL_WAIT_MS,
     }),
   ],
-  close: () => profiles.close(),
+  close: async () => {
+    await Promise.all([profiles.close(), inventory.close(), egress.close()]);
+  },
 });

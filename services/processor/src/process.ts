@@ -2,12 +2,13 @@
 import type { Profile } from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
 import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
+import type { MintRequest } from "./minter/minter.ts";
 import type { ProcessorParts } from "./parts.ts";
 import { deletionsOf } from "./steps/deletions.ts";
 import { describe, type Description } from "./steps/description.ts";
 import { judgeEmbargo } from "./steps/embargo.ts";
 import { type VerifiedFile, verifyFixity } from "./steps/fixity.ts";
-import { identifiersOf, identify, type Identity } from "./steps/identity.ts";
+import { identifiersOf, identify, type Identity, mintRequest, mintTrouble } from "./steps/identity.ts";
 import { packageObject } from "./steps/package-object.ts";
 import { readReserved, type ReservedFiles } from "./steps/reserved-files.ts";
 import { openWorkplace, type Workplace } from "./steps/workplace.ts";
@@ -64,7 +65,24 @@ async function storeObject(
   const packaged = await packageObject(facts, deletions.producer, place, parts);
   if (!packaged.ok) return packaged.outcome;
   const stored = await store(job, ctx, parts, identity, { files: packaged.value, deletes: deletions.paths });
-  return settle(job, stored, identity, description);
+  if (stored.kind !== "stored") return notStored(stored);
+  const published = await publish(ctx, parts, identity, mintRequest(job, ctx, profile, description, identity.ark));
+  return published ?? settle(job, stored, identity, description);
+}
+
+/** Null, or how the job ends: an ARK that we minted must become public, another's may. */
+async function publish(
+  ctx: JobContext,
+  parts: ProcessorParts,
+  { source }: Identity,
+  request: MintRequest,
+): Promise<Outcome | null> {
+  const answer = await parts.minter.publish(request);
+  await ctx.failpoint("afterPublish");
+  if (answer.kind === "ok") return null;
+  if (source === "minted") return mintTrouble(answer).outcome;
+  ctx.log.warn({ ark: request.ark, why: answer.message }, "the minter was not told where an ARK leads");
+  return null;
 }
 
 const modeOf = ({ configuration }: Job): StoreMode =>
@@ -104,9 +122,12 @@ async function store(
   return stored;
 }
 
-function settle(job: Job, stored: StoreResult, identity: Identity, description: Description): Outcome {
-  if (stored.kind === "refused") return fail("STORE_FAILED", stored.message);
-  if (stored.kind === "unavailable") return retry("STORE_FAILED", stored.message);
+const notStored = ({ kind, message }: Exclude<StoreResult, { kind: "stored" }>): Outcome =>
+  kind === "refused" ? fail("STORE_FAILED", message) : retry("STORE_FAILED", message);
+
+type Stored = Extract<StoreResult, { kind: "stored" }>;
+
+function settle(job: Job, stored: Stored, identity: Identity, description: Description): Outcome {
   return done({
     identifiers: identifiersOf(job, identity),
     metadata: {

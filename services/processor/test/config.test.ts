@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { readConfig } from "@sluice/stage-runtime";
-import { processorConfig } from "../src/config.ts";
+import { processorConfig, PROCESSOR_RELATIONS } from "../src/config.ts";
 
 const read = (env: Record<string, string>) =>
-  readConfig(processorConfig, { ZOOKEEPER_CONNECT: "127.0.0.1:2181", ...env });
+  readConfig(processorConfig, { ZOOKEEPER_CONNECT: "127.0.0.1:2181", ...env }, { relations: PROCESSOR_RELATIONS });
 
 test("a processor needs to be told nothing but its ZooKeeper", () => {
   expect(read({})).toMatchObject({
@@ -11,15 +11,30 @@ test("a processor needs to be told nothing but its ZooKeeper", () => {
     config: {
       STAGE_CONCURRENCY: 2,
       STORAGE_URL: { kind: "ocfl", folder: "./data/store" },
-      MINT_SHOULDER: { naan: "99999", shoulder: "fk4" },
+      MINT_URL: { kind: "noid", shoulder: { naan: "99999", shoulder: "fk4" } },
     },
   });
 });
 
-test("a store or shoulder that nobody knows is a wrong configuration, and both are named at once", () => {
-  const result = read({ STORAGE_URL: "s3://bucket", MINT_SHOULDER: "fk4" });
+test("a store or minter that nobody knows is a wrong configuration, and both are named at once", () => {
+  const result = read({ STORAGE_URL: "s3://bucket", MINT_URL: "noid:fk4" });
   expect(result).toMatchObject({
     ok: false,
-    problems: ["STORAGE_URL: must be ocfl:FOLDER", "MINT_SHOULDER: must be NAAN/SHOULDER, as in 99999/fk4"],
+    problems: [
+      expect.stringContaining("STORAGE_URL: must be ocfl:FOLDER"),
+      expect.stringContaining("MINT_URL: must be"),
+    ],
   });
+});
+
+test("an EZID service needs its account, which is never in its URL", () => {
+  const MINT_URL = "https://ezid.example.org/shoulder/ark:/99999/fk4";
+  expect(read({ MINT_URL })).toMatchObject({ ok: false, problems: [expect.stringContaining("EZID_CREDENTIALS_FILE")] });
+  expect(read({ MINT_URL, EZID_CREDENTIALS: "apitest:a:b" })).toMatchObject({
+    config: {
+      MINT_URL: { kind: "ezid", base: "https://ezid.example.org", shoulder: { naan: "99999", shoulder: "fk4" } },
+      EZID_CREDENTIALS: { user: "apitest", password: "a:b" },
+    },
+  });
+  expect(read({ MINT_URL: "https://a:b@ezid.example.org/shoulder/ark:/99999/fk4" })).toMatchObject({ ok: false });
 });

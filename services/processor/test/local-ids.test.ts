@@ -1,5 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import type { LocalIdAnswer, LocalIdIndex } from "../src/parts.ts";
+import { join } from "node:path";
+import { type LocalIdAnswer, openInventory } from "@sluice/inventory";
+import type { LocalIdIndex } from "../src/parts.ts";
 import { type Deposit, Laboratory, OWNER } from "./support/deposit.ts";
 import { validateRoot } from "./support/ocfl-validator/root-rules.ts";
 import { changesOf, storedVersion } from "./support/stored-version.ts";
@@ -70,4 +72,35 @@ describe("the depositor's own names", () => {
     expect(await laboratory.job(NAMED).run()).toMatchObject({ kind: "retry", code: "RECORD_FAILED" });
     expect(laboratory.minter.minted).toEqual([]);
   });
+});
+
+test("the real inventory finds what it has recorded, and tells owners apart", async () => {
+  const laboratory = await Laboratory.open();
+  const inventory = await openInventory({ kind: "sqlite", file: join(laboratory.root, "inventory.db") });
+  try {
+    const localIds: LocalIdIndex = { find: (owner, ids) => inventory.findLocalIds(owner, ids) };
+    const record = (ark: string, owner: string, localId: string) =>
+      inventory.record({
+        ark,
+        number: 1,
+        created: "2026-01-01T00:00:00Z",
+        note: "",
+        manifestUrl: "file:///x",
+        files: [],
+        owner,
+        collections: ["ark:/99999/fk4collection"],
+        mom: { type: "MRT-curatorial", role: "MRT-content", localIds: [localId], primaryId: ark },
+        erc: { primaryId: ark, localIds: [localId] },
+        ingest: { job: `jid-${ark}` },
+      });
+    expect(await record(KNOWN, OWNER, "shelf 7")).toEqual({ kind: "recorded" });
+    expect(await record("ark:/99999/fk4theirs", "ark:/99999/fk4others", "box 3")).toEqual({ kind: "recorded" });
+    const found = await (await Laboratory.open({ localIds })).job(NAMED).run();
+    expect(changesOf(found).identifiers).toMatchObject({ primary_id: KNOWN, primary_source: "found" });
+    await record("ark:/99999/fk4second", OWNER, "box 3");
+    const conflict = await (await Laboratory.open({ localIds })).job(NAMED).run();
+    expect(conflict).toMatchObject({ kind: "fail", code: "IDENTIFIER_CONFLICT" });
+  } finally {
+    await inventory.close();
+  }
 });

@@ -1,30 +1,31 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { hasValidCheckCharacter, type Profile } from "@sluice/ingest-formats";
-import { noidMinter, parseShoulder } from "../src/minter/noid-minter.ts";
+import { noidMinter } from "../src/minter/noid-minter.ts";
+import { parseShoulder } from "../src/minter/propose.ts";
 
 const fallback = { naan: "99999", shoulder: "fk4" };
 const profile = (objectMinterUrl?: string): Profile =>
   (objectMinterUrl === undefined ? {} : { objectMinterUrl }) as Profile;
 
 describe("the local minter", () => {
-  test("gives names that differ, each with its check character", async () => {
+  test("gives names that differ, each with its check character", () => {
     const minter = noidMinter(fallback, randomBytes);
-    const minted = await Promise.all(Array.from({ length: 500 }, () => minter.mint(profile())));
-    const arks = minted.map((each) => (each.kind === "minted" ? each.ark : ""));
+    const proposed = Array.from({ length: 500 }, () => minter.propose(profile()));
+    const arks = proposed.map((each) => (each.ok ? each.ark : ""));
     expect(new Set(arks).size).toBe(500);
     expect(arks.every((ark) => ark.startsWith("ark:/99999/fk4") && hasValidCheckCharacter(ark))).toBe(true);
   });
 
-  test("uses the shoulder of the profile's minter", async () => {
+  test("uses the shoulder of the profile's minter", () => {
     const minter = noidMinter(fallback, randomBytes);
-    const minted = await minter.mint(profile("http://ezid.example.org/shoulder/ark:/12345/q7"));
-    expect(minted).toMatchObject({ ark: expect.stringMatching(/^ark:\/12345\/q7/) });
+    const proposed = minter.propose(profile("http://ezid.example.org/shoulder/ark:/12345/q7"));
+    expect(proposed).toMatchObject({ ark: expect.stringMatching(/^ark:\/12345\/q7/) });
   });
 
-  test("is a function of its random bytes", async () => {
+  test("is a function of its random bytes", () => {
     const minter = noidMinter(fallback, (size) => Buffer.alloc(size, 1));
-    expect(await minter.mint(profile())).toEqual(await minter.mint(profile()));
+    expect(minter.propose(profile())).toEqual(minter.propose(profile()));
   });
 });
 

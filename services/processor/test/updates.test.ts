@@ -75,7 +75,7 @@ describe("the next version of an object", () => {
 
 test("a new ARK that turns out to be an object already is refused, and the object stays as it is", async () => {
   const { laboratory } = await withObject({ "a.txt": "a" });
-  const minter = { mint: () => Promise.resolve({ kind: "minted" as const, ark: identifiers.primary_id }) };
+  const minter = { ...laboratory.minter, propose: () => ({ ok: true, ark: identifiers.primary_id }) as const };
   const other = await Laboratory.open({ minter, store: laboratory.parts.store });
   const attempt = await other.job({ ...objectOf({ "x.txt": "x" }), number: 9 }).run();
   expect(attempt).toMatchObject({ kind: "fail", code: "STORE_FAILED" });

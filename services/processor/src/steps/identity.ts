@@ -2,6 +2,7 @@
 import { parseArk, printArk, type Profile } from "@sluice/ingest-formats";
 import type { Identifiers, Job } from "@sluice/queue-core";
 import { fail, type JobContext, retry, snooze } from "@sluice/stage-runtime";
+import type { MintAnswer, MintRequest } from "../minter/minter.ts";
 import type { ProcessorParts } from "../parts.ts";
 import type { Description } from "./description.ts";
 import { type IdentitySource, sourceOfBefore } from "./identity-source.ts";
@@ -28,29 +29,35 @@ export async function identify(
   if (locks.length > 0 && !(await ctx.lockObjects(locks))) {
     return ended(snooze(parts.busyWaitMs, `another job works on the local ids ${localIds.join("; ")}`));
   }
-  const chosen = await choose(job, ctx, parts, profile, description);
+  const chosen = await choose(job, parts, profile, description);
   if (!chosen.ok) return chosen;
-  return writeDown(job, ctx, { ...chosen.value, localIds });
+  if (chosen.value === null) return mintNew(job, ctx, parts, profile, description);
+  const identity = { ...chosen.value, localIds };
+  const written = await writeDown(job, ctx, identity);
+  if (!written.ok || identity.source !== "minted") return written;
+  const registered = await register(job, ctx, parts, mintRequest(job, ctx, profile, description, identity.ark));
+  return registered.kind === "ok" ? written : mintTrouble(registered);
 }
 
 type Chosen = Omit<Identity, "localIds">;
 
+/** Null: nobody has a name for it yet. */
 async function choose(
   job: Job,
-  ctx: JobContext,
   parts: ProcessorParts,
   profile: Profile,
   { primaryId, localIds }: Description,
-): Promise<Step<Chosen>> {
+): Promise<Step<Chosen | null>> {
   const known = knownArk(job, primaryId);
   if (!known.ok) return known;
   const found = await findByLocalIds(parts, profile, localIds);
-  if (!found.ok) return found;
-  const chosen = known.value ?? found.value;
-  if (chosen === null) return mint(ctx, parts, profile);
-  if (found.value === null || found.value.ark === chosen.ark) return went(chosen);
+  if (!found.ok || known.value === null) return found;
+  if (found.value === null || found.value.ark === known.value.ark) return known;
   return ended(
-    fail("IDENTIFIER_CONFLICT", `${localIds.join("; ")} name ${found.value.ark}, and the job is for ${chosen.ark}`),
+    fail(
+      "IDENTIFIER_CONFLICT",
+      `${localIds.join("; ")} name ${found.value.ark}, and the job is for ${known.value.ark}`,
+    ),
   );
 }
 
@@ -83,12 +90,53 @@ async function findByLocalIds(
   }
 }
 
-async function mint(ctx: JobContext, parts: ProcessorParts, profile: Profile): Promise<Step<Chosen>> {
-  const minted = await parts.minter.mint(profile);
-  if (minted.kind === "refused") return ended(fail("MINT_FAILED", minted.message));
-  if (minted.kind === "unavailable") return ended(retry("MINT_FAILED", minted.message));
+/** How often a proposed name may turn out to be another's before something is wrong with the minter. */
+const NAMES_MAX = 3;
+
+/** The name is in the job before the minter hears of it: whoever comes after us registers the same one. */
+async function mintNew(
+  job: Job,
+  ctx: JobContext,
+  parts: ProcessorParts,
+  profile: Profile,
+  description: Description,
+): Promise<Step<Identity>> {
+  let taken = "";
+  for (let names = 0; names < NAMES_MAX; names += 1) {
+    const proposed = parts.minter.propose(profile);
+    if (!proposed.ok) return ended(fail("MINT_FAILED", proposed.message));
+    const { ark } = proposed;
+    const written = await writeDown(job, ctx, { ark, source: "minted", localIds: description.localIds });
+    if (!written.ok) return written;
+    const registered = await register(job, ctx, parts, mintRequest(job, ctx, profile, description, ark));
+    if (registered.kind === "ok") return written;
+    if (registered.kind !== "taken") return mintTrouble(registered);
+    taken = registered.message;
+  }
+  return ended(fail("MINT_FAILED", taken));
+}
+
+async function register(job: Job, ctx: JobContext, parts: ProcessorParts, request: MintRequest): Promise<MintAnswer> {
+  const answer = await parts.minter.register(request);
   await ctx.failpoint("afterMint");
-  return went({ ark: minted.ark, source: "minted" });
+  if (answer.kind === "taken") ctx.log.warn({ ark: request.ark, job: job.id }, "a proposed name is another's");
+  return answer;
+}
+
+export const mintRequest = (
+  { uuid, configuration }: Job,
+  { signal }: JobContext,
+  profile: Profile,
+  { who, what, when, localIds }: Description,
+  ark: string,
+): MintRequest => {
+  const retainTarget = String(configuration["retainTargetURL"]).toLowerCase() === "true";
+  return { profile, ark, job: uuid, who, what, when, localIds, retainTarget, signal };
+};
+
+export function mintTrouble(answer: Exclude<MintAnswer, { kind: "ok" }>) {
+  const passing = answer.kind === "unavailable";
+  return ended(passing ? retry("MINT_FAILED", answer.message) : fail("MINT_FAILED", answer.message));
 }
 
 /** A re-run finds what an earlier run wrote down, with where it came from, and chooses the same. */

@@ -7,7 +7,8 @@ import { batchId, type Identifiers, type Job, type JobChanges, jobId, jobUuid } 
 import type { JobContext, Log, ObjectLockName, Outcome } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { noidMinter } from "../../src/minter/noid-minter.ts";
-import { type Minter, noLocalIds, type ProcessorParts, type ProfileSource } from "../../src/parts.ts";
+import type { Minter } from "../../src/minter/minter.ts";
+import type { ProcessorParts, ProfileSource } from "../../src/parts.ts";
 import { processingStage } from "../../src/process.ts";
 import { openOcflStore } from "../../src/store/ocfl/ocfl-store.ts";
 import { write } from "./hand-made-object.ts";
@@ -37,16 +38,16 @@ export function profilesOf(text: string): ProfileSource {
   };
 }
 
-/** Counts what it hands out. */
+/** Counts the names that it is told of, each once. */
 export function countingMinter(): Minter & { readonly minted: string[] } {
   const inner = noidMinter({ naan: "99999", shoulder: "fk4" }, randomBytes);
   const minted: string[] = [];
   return {
+    ...inner,
     minted,
-    async mint(profile) {
-      const answer = await inner.mint(profile);
-      if (answer.kind === "minted") minted.push(answer.ark);
-      return answer;
+    register(request) {
+      if (!minted.includes(request.ark)) minted.push(request.ark);
+      return inner.register(request);
     },
   };
 }
@@ -88,7 +89,7 @@ export class Laboratory {
       profiles: profilesOf(PROFILE),
       store: await openOcflStore(join(root, "store"), Date.parse("2026-02-03T04:05:06Z")),
       minter,
-      localIds: noLocalIds,
+      localIds: { find: () => Promise.resolve({ kind: "none" }) },
       busyWaitMs: 1_000,
       diskFullWaitMs: 30_000,
       ...change,
