@@ -62,6 +62,7 @@ export interface JobStage {
 /** All jobs waiting in the stage, with the size they need; see the provisioner. */
 export interface AdmissionCandidate {
   readonly id: Job["id"];
+  /** The smaller the sooner. That of a job which has waited for over a day is below all others: nothing starves. */
   readonly priority: number;
   readonly spaceNeeded: number;
   readonly resource: string | undefined;

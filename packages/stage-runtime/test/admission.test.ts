@@ -1,28 +1,9 @@
 import { jobId, paths } from "@sluice/queue-core";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@sluice/testkit";
-import { type AdmissionCandidate, type AdmissionVerdicts, done, type JobStage } from "../src/index.ts";
+import { done } from "../src/index.ts";
+import { provisioning } from "./support/volume.ts";
 import { World } from "./support/world.ts";
-
-/** All of a volume of 100 bytes may be given away, in the order of the candidates. */
-function decide(candidates: readonly AdmissionCandidate[], reservedBytes: number): AdmissionVerdicts {
-  let left = 100 - reservedBytes;
-  const judge = (spaceNeeded: number): Verdict => {
-    if (spaceNeeded > left) return { admit: false, why: `needs ${spaceNeeded}, ${left} left` };
-    left -= spaceNeeded;
-    return { admit: true };
-  };
-  return new Map(candidates.map(({ id, spaceNeeded }) => [id, judge(spaceNeeded)]));
-}
-
-type Verdict = AdmissionVerdicts extends ReadonlyMap<unknown, infer V> ? V : never;
-
-const provisioning = (handle: JobStage["handle"] = () => Promise.resolve(done())): JobStage => ({
-  kind: "job-stage",
-  takes: "Provisioning",
-  handle,
-  admit: { survey: () => Promise.resolve({ totalBytes: 100, freeBytes: 100 }), decide },
-});
 
 let world: World;
 beforeEach(async () => {
@@ -106,4 +87,68 @@ describe("admission", () => {
     await recorder.until("idle", recorder.all("idle").length + 2);
     expect(recorder.all("claimed")).toHaveLength(1);
   });
+
+  test("judges a job in hand again when another provisioner took room since, though a later round has looked", async () => {
+    const first = await world.addJob({ number: 1, state: "Provisioning", spaceNeeded: 60 });
+    let goOn = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (goOn = resolve));
+    const stage = provisioning(async (job) => {
+      if (job.id === first) await gate;
+      return done();
+    });
+    const { recorder } = world.start("provisioner", [stage], { STAGE_CONCURRENCY: "2" });
+    await recorder.until("claimed");
+    await anotherAdmits(500, 40);
+    await world.addJob({ number: 2, state: "Provisioning", spaceNeeded: 0 });
+    await recorder.settled();
+    goOn();
+    expect(await recorder.until("settled", 1, ({ job }) => job === first)).toMatchObject([{ outcome: "done" }]);
+    expect(await inDownloading()).toBe(3);
+  });
+
+  test("gives a job in hand back when there is no room for it any more", async () => {
+    const first = await world.addJob({ number: 1, state: "Provisioning", spaceNeeded: 60 });
+    let goOn = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (goOn = resolve));
+    const stage = provisioning(async (job) => {
+      if (job.id === first) await gate;
+      return done();
+    });
+    const { recorder } = world.start("provisioner", [stage], { STAGE_CONCURRENCY: "2" });
+    await recorder.until("claimed");
+    await anotherAdmits(500, 60);
+    const later = await world.addJob({ number: 2, state: "Provisioning", spaceNeeded: 0 });
+    const rounds = recorder.all("idle").length;
+    await Promise.race([recorder.settled(), recorder.until("idle", rounds + 3)]);
+    goOn();
+    expect(await recorder.until("settled", 1, ({ job }) => job === first)).toMatchObject([{ outcome: "snooze" }]);
+    expect(await world.status(later)).toBeDefined();
+    expect(await world.status(first)).toMatchObject({ status: "Provisioning" });
+  });
+
+  test("waits, and lets the job go, when the volume cannot be surveyed at its commit", async () => {
+    const id = await world.addJob({ number: 1, state: "Provisioning", spaceNeeded: 10 });
+    let surveys = 0;
+    const stage = provisioning(
+      async () => {
+        if (surveys === 1) await anotherAdmits(500, 10);
+        return done();
+      },
+      () =>
+        ++surveys === 2
+          ? Promise.reject(new Error("statfs: EIO"))
+          : Promise.resolve({ totalBytes: 100, freeBytes: 100 }),
+    );
+    const { recorder } = world.start("provisioner", [stage]);
+    expect((await recorder.settled(2)).map(({ outcome }) => outcome)).toEqual(["snooze", "done"]);
+    expect(await world.data(paths.jobLock(id))).toBeNull();
+  });
 });
+
+/** Another provisioner lets a job on: the counter moves, and the job is in the sum. */
+async function anotherAdmits(number: number, spaceNeeded: number): Promise<void> {
+  await world.addJob({ number, state: "Downloading", spaceNeeded });
+  const space = await world.session.get(paths.space);
+  const version = space.ok ? space.value.stat.version : NaN;
+  await world.write([{ op: "set", path: paths.space, data: Buffer.from("7"), version }]);
+}

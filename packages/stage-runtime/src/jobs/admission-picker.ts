@@ -1,72 +1,85 @@
 /**
  * Picks only what may go on: all waiting jobs are judged together, by reads, and each admission proves at its commit
- * that nobody else has given room away since (the counter /fleet/space).
+ * that nobody else has given room away since (room.ts).
  */
 import {
   type Guard,
   type JobId,
   type JobState,
   type LoadedJob,
-  makeSpaceReader,
   paths,
   peek,
   type QueueEntry,
   type ReadyCandidate,
   sortEntries,
-  spaceGuard,
-  type SpaceLedger,
-  type SpaceReader,
 } from "@sluice/queue-core";
+import type { Fault } from "@sluice/zookeeper";
 import type { Admission, AdmissionCandidate, AdmissionVerdicts } from "../duty.ts";
 import { DirectoryList } from "../engine/directory-list.ts";
+import { Seldom } from "../engine/seldom.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { Waker } from "../engine/waker.ts";
 import { Applicants } from "./applicants.ts";
 import { OddEntries } from "./odd-entries.ts";
+import { OverdueScan } from "./overdue.ts";
 import type { Passage, Permit, Picker } from "./picker.ts";
+import { LOOK_AHEAD, WINDOW_MAX } from "./queue-picker.ts";
 import { Reasons } from "./reasons.ts";
+import { type Decision, Room } from "./room.ts";
 import { Waits } from "./waits.ts";
 
 const OPEN: Permit = { kind: "go", guard: [] };
-const NO_ANSWER: Permit = { kind: "wait", delayMs: 1_000, why: "what is reserved could not be read" };
+/** A job that has waited for over a day goes before all others. */
+const FIRST_OF_ALL = -1;
+/** With thousands waiting a round is work: its share of our time stays below one in so many, unless nothing else is left. */
+const ROUND_COST_FACTOR = 5;
+const COMPLAIN_EVERY_MS = 60_000;
+
+interface Approved {
+  readonly entry: QueueEntry;
+  readonly applicant: AdmissionCandidate;
+  readonly decision: Decision;
+}
 
 export class AdmissionPicker implements Picker, Passage {
   readonly #scope: Scope;
   readonly #state: JobState;
-  readonly #admission: Admission;
-  readonly #space: SpaceReader;
+  readonly #room: Room;
   readonly #list: DirectoryList;
   readonly #applicants: Applicants;
   readonly #reasons: Reasons;
   readonly #odd: OddEntries;
+  readonly #overdue: OverdueScan;
   readonly #waits = new Waits();
-  /** Admitted by the last round, and not claimed yet. */
-  #approved: ReadyCandidate[] = [];
-  /** Admitted and in hand: not in the tree's sum before their commit. */
-  readonly #inHand = new Map<JobId, AdmissionCandidate>();
-  /** What the last round was based on; our own admissions move it on. */
-  #ledger: SpaceLedger | null = null;
+  readonly #complaints: Seldom;
+  /** Admitted by the last round and not claimed yet, the most urgent first. */
+  #approved: Approved[] = [];
+  #nextRoundMs = -Infinity;
   #anyWaiting = false;
 
   constructor(scope: Scope, state: JobState, admission: Admission, waker: Waker) {
     this.#scope = scope;
     this.#state = state;
-    this.#admission = admission;
-    this.#space = makeSpaceReader(scope.queue.session);
+    this.#room = new Room(scope, admission);
     this.#list = new DirectoryList(scope, paths.queue(state), waker);
-    this.#applicants = new Applicants(scope.queue.session, this.#space);
+    this.#applicants = new Applicants(scope.queue.session, this.#room.space);
     this.#reasons = new Reasons(scope);
     this.#odd = new OddEntries(scope, state);
+    this.#overdue = OverdueScan.of(scope, state);
+    this.#complaints = new Seldom(scope.queue.clock, COMPLAIN_EVERY_MS);
   }
 
   async pick(free: number): Promise<readonly ReadyCandidate[]> {
-    if (this.#approved.length === 0 && this.#list.isDue(true)) await this.#round();
-    const picked = this.#approved.splice(0, free);
-    for (const { entry } of picked) {
-      const applicant = this.#applicants.known(entry);
-      if (applicant !== null) this.#inHand.set(entry.id, applicant);
+    if (this.#roundIsDue()) await this.#round();
+    const ready: { readonly candidate: ReadyCandidate; readonly approved: Approved }[] = [];
+    for (let size = LOOK_AHEAD * free; ready.length < free; size *= LOOK_AHEAD) {
+      const window = this.#approved.splice(0, Math.min(WINDOW_MAX, size));
+      if (window.length === 0 || !(await this.#look(window, ready))) break;
     }
-    return picked;
+    this.#approved.unshift(...ready.slice(free).map(({ approved }) => approved));
+    const picked = ready.slice(0, free);
+    for (const { approved } of picked) this.#room.take(approved.applicant, approved.decision);
+    return picked.map(({ candidate }) => candidate);
   }
 
   idleMs(): number {
@@ -79,75 +92,100 @@ export class AdmissionPicker implements Picker, Passage {
   }
 
   async after({ job }: LoadedJob, refused: Guard | null): Promise<Permit> {
-    const ledger = this.#ledger;
-    if (ledger !== null && (refused === null || !isGuardOf(ledger, refused)))
-      return { kind: "go", guard: spaceGuard(ledger) };
-    return await this.#judgeAgain(job.id);
+    const permit = await this.#room.permit(job.id, refused);
+    // Whoever was faster has taken what the others were promised: they are decided upon anew.
+    if (permit.kind === "wait") {
+      this.#approved = [];
+      this.#list.markOutdated();
+    }
+    return permit;
   }
 
-  /** Moves that left together share the counter's step: it is taken once. */
-  settled(_loaded: LoadedJob, guard: Guard, applied: boolean): void {
-    if (!applied) return;
-    const ledger = this.#ledger;
-    if (ledger === null || !isGuardOf(ledger, guard)) return;
-    this.#ledger = { ...ledger, version: ledger.version + 1, counter: ledger.counter + 1 };
+  settled({ job }: LoadedJob, guard: Guard, applied: boolean): void {
+    if (applied) this.#room.applied(job.id, guard);
+  }
+
+  /** Also while some are approved: a more urgent one may have come, and it must not be last. */
+  #roundIsDue(): boolean {
+    const dry = this.#approved.length === 0;
+    return this.#list.isDue(dry) && (dry || this.#scope.queue.clock.monotonicMs() >= this.#nextRoundMs);
   }
 
   async #round(): Promise<void> {
-    this.#dropSettled();
+    const startedMs = this.#scope.queue.clock.monotonicMs();
+    this.#room.dropSettled();
     const names = await this.#list.read();
     if (names === null) return;
-    const entries = sortEntries(names);
+    const entries = await this.#inOrder(sortEntries(names), startedMs);
     this.#anyWaiting = entries.length > 0;
     this.#waits.keepOnly(new Set(entries.map(({ id }) => id)));
-    const applicants = await this.#applicants.read(this.#open(entries));
-    const verdicts = applicants === null ? null : await this.#judge(applicants);
-    if (applicants === null || verdicts === null) return;
-    const admitted = applicants.filter(({ id }) => verdicts.get(id)?.admit === true).map(({ id }) => id);
-    await this.#approve(entries, new Set(admitted));
-    await this.#explain(entries, verdicts);
+    await this.#decide(this.#open(entries));
+    const endedMs = this.#scope.queue.clock.monotonicMs();
+    this.#nextRoundMs = endedMs + ROUND_COST_FACTOR * (endedMs - startedMs);
+  }
+
+  async #inOrder(sorted: readonly QueueEntry[], nowMs: number): Promise<readonly QueueEntry[]> {
+    await this.#overdue.look(sorted, nowMs);
+    const isOverdue = ({ id }: QueueEntry): boolean => this.#overdue.has(id);
+    return [...sorted.filter(isOverdue), ...sorted.filter((entry) => !isOverdue(entry))];
   }
 
   #open(entries: readonly QueueEntry[]): readonly QueueEntry[] {
     const nowMs = this.#scope.queue.session.serverNowMs();
-    return entries.filter(({ id }) => !this.#inHand.has(id) && !this.#waits.waits(id, nowMs));
+    return entries.filter(({ id }) => !this.#room.holds(id) && !this.#waits.waits(id, nowMs));
   }
 
-  /** What we hold ourselves counts as given away. */
-  async #judge(applicants: readonly AdmissionCandidate[]): Promise<AdmissionVerdicts | null> {
-    const ledger = await this.#space.read();
-    if (ledger === null) return null;
-    this.#ledger = ledger;
-    const survey = await this.#admission.survey();
-    const held = [...this.#inHand.values()].reduce((sum, { spaceNeeded }) => sum + spaceNeeded, 0);
-    return this.#admission.decide(applicants, ledger.reservedBytes + held, survey);
+  async #decide(open: readonly QueueEntry[]): Promise<void> {
+    const applicants = await this.#readApplicants(open);
+    const judged = applicants === null ? null : await this.#room.judge([...applicants.values()]);
+    if (applicants === null || judged === null) return;
+    const { verdicts, decision } = judged;
+    this.#approved = open.flatMap((entry) => {
+      const applicant = applicants.get(entry.id);
+      return applicant === undefined || verdicts.get(entry.id)?.admit !== true ? [] : [{ entry, applicant, decision }];
+    });
+    await this.#explain(open, verdicts);
   }
 
-  /** Another provisioner was faster: is there still room for this one, beside the others in our hands? */
-  async #judgeAgain(id: JobId): Promise<Permit> {
-    this.#approved = [];
-    this.#list.markOutdated();
-    const applicant = this.#inHand.get(id);
-    if (applicant === undefined) return NO_ANSWER;
-    this.#inHand.delete(id);
-    const verdicts = await this.#judge([applicant]);
-    const ledger = this.#ledger;
-    if (verdicts === null || ledger === null) return NO_ANSWER;
-    const verdict = verdicts.get(id);
-    if (verdict?.admit !== true) return { kind: "wait", delayMs: 0, why: verdict?.why ?? "no room" };
-    this.#inHand.set(id, applicant);
-    return { kind: "go", guard: spaceGuard(ledger) };
+  async #readApplicants(open: readonly QueueEntry[]): Promise<ReadonlyMap<JobId, AdmissionCandidate> | null> {
+    const applicants = await this.#applicants.read(open);
+    if (applicants === null) return null;
+    const ranked = applicants.map((each) => (this.#overdue.has(each.id) ? { ...each, priority: FIRST_OF_ALL } : each));
+    return new Map(ranked.map((each) => [each.id, each]));
   }
 
-  async #approve(entries: readonly QueueEntry[], admitted: ReadonlySet<JobId>): Promise<void> {
-    const wanted = entries.filter(({ id }) => admitted.has(id));
-    const looked = await peek(this.#scope.queue.session, this.#state, wanted);
-    if (!looked.ok) return;
-    for (const candidate of looked.value) {
-      if (candidate.kind === "ready") this.#approved.push(candidate);
-      if (candidate.kind === "waiting") this.#waits.note(candidate.entry.id, candidate.readyAtMs, this.#serverNowMs());
+  /** False when there was no answer: they stay approved. */
+  async #look(
+    window: readonly Approved[],
+    ready: { readonly candidate: ReadyCandidate; readonly approved: Approved }[],
+  ): Promise<boolean> {
+    const { session } = this.#scope.queue;
+    const looked = await peek(
+      session,
+      this.#state,
+      window.map(({ entry }) => entry),
+    );
+    if (!looked.ok) {
+      this.#approved.unshift(...window);
+      this.#complain(looked);
+      return false;
+    }
+    for (const [i, candidate] of looked.value.entries()) {
+      const approved = window[i];
+      if (candidate.kind === "ready" && approved !== undefined) ready.push({ candidate, approved });
+      if (candidate.kind === "waiting")
+        this.#waits.note(candidate.entry.id, candidate.readyAtMs, session.serverNowMs());
       if (candidate.kind === "moved" || candidate.kind === "broken") this.#odd.meet(candidate);
     }
+    return true;
+  }
+
+  /** A broken connection is told elsewhere; a look that fails on a good one is ours to tell. */
+  #complain({ code, detail }: Fault): void {
+    const { metrics, actor, log, queue } = this.#scope;
+    if (queue.session.state !== "connected") return;
+    metrics.engineErrors.inc({ stage: actor.stage });
+    if (this.#complaints.isTime()) log.error({ code, detail }, "admitted jobs could not be looked at: tried again");
   }
 
   async #explain(entries: readonly QueueEntry[], verdicts: AdmissionVerdicts): Promise<void> {
@@ -157,18 +195,4 @@ export class AdmissionPicker implements Picker, Passage {
     });
     await this.#reasons.tell(this.#state, waiting);
   }
-
-  #serverNowMs(): number {
-    return this.#scope.queue.session.serverNowMs();
-  }
-
-  /** Whatever became of them, what is no longer in hand is in the tree's sum or waits again. */
-  #dropSettled(): void {
-    for (const id of this.#inHand.keys()) if (!this.#scope.inHand.has(id)) this.#inHand.delete(id);
-  }
-}
-
-function isGuardOf(ledger: SpaceLedger, guard: Guard): boolean {
-  const [op] = guard;
-  return op?.op === "set" && op.version === ledger.version;
 }

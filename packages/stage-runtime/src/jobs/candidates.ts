@@ -24,10 +24,7 @@ export class Candidates {
   constructor(scope: Scope, state: JobState, waker: Waker) {
     this.#scope = scope;
     this.#list = new DirectoryList(scope, paths.queue(state), waker);
-    this.#overdue = new OverdueScan(scope.queue.session, state, (id, waitedMs) => {
-      scope.metrics.overdue.inc({ stage: scope.actor.stage });
-      scope.log.warn({ job_id: id, waited_ms: waitedMs }, "a job has waited for over a day: taken next");
-    });
+    this.#overdue = OverdueScan.of(scope, state);
   }
 
   /** Up to `count` entries; none = there is nothing to do before `idleMs`. */

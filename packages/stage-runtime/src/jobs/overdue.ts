@@ -1,6 +1,7 @@
 /** Jobs that have waited in a stage for over a day are taken next, whatever their priority: nothing starves. */
 import { type JobId, type JobState, paths, type QueueEntry } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
+import type { Scope } from "../engine/scope.ts";
 
 export const OVERDUE_MS = 24 * 60 * 60_000;
 const SCAN_EVERY_MS = 60_000;
@@ -19,6 +20,13 @@ export class OverdueScan {
     this.#session = session;
     this.#state = state;
     this.#onFound = onFound;
+  }
+
+  static of({ queue, metrics, actor, log }: Scope, state: JobState): OverdueScan {
+    return new OverdueScan(queue.session, state, (id, waitedMs) => {
+      metrics.overdue.inc({ stage: actor.stage });
+      log.warn({ job_id: id, waited_ms: waitedMs }, "a job has waited for over a day: taken next");
+    });
   }
 
   has(id: JobId): boolean {

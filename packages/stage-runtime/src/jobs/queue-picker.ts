@@ -8,8 +8,8 @@ import type { Picker } from "./picker.ts";
 import { isSuspect } from "./suspects.ts";
 
 /** Some of a window are always locked or waiting: look at more than there is room for. */
-const LOOK_AHEAD = 2;
-const WINDOW_MAX = 200;
+export const LOOK_AHEAD = 2;
+export const WINDOW_MAX = 200;
 /** So long what was seen of a job is believed without another look; a claim that believes too much is refused. */
 const BELIEVED_MS = 500;
 
@@ -84,6 +84,7 @@ export class QueuePicker implements Picker {
         return;
     }
   }
+
   /** A suspect has no other suspect beside it. */
   #mayJoin(candidate: ReadyCandidate, ready: readonly ReadyCandidate[]): boolean {
     if (!isSuspect(candidate)) return true;

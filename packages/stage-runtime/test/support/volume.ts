@@ -1,0 +1,23 @@
+/** A provisioner over a volume of 100 bytes, all of which may be given away, in the order of priority. */
+import type { AdmissionCandidate, AdmissionVerdicts, JobStage, Survey } from "../../src/index.ts";
+import { done } from "../../src/index.ts";
+
+type Verdict = AdmissionVerdicts extends ReadonlyMap<unknown, infer V> ? V : never;
+
+export function decide(candidates: readonly AdmissionCandidate[], reservedBytes: number): AdmissionVerdicts {
+  let left = 100 - reservedBytes;
+  const judge = (spaceNeeded: number): Verdict => {
+    if (spaceNeeded > left) return { admit: false, why: `needs ${spaceNeeded}, ${left} left` };
+    left -= spaceNeeded;
+    return { admit: true };
+  };
+  const inOrder = [...candidates].sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+  return new Map(inOrder.map(({ id, spaceNeeded }) => [id, judge(spaceNeeded)]));
+}
+
+export const wholeVolume = (): Promise<Survey> => Promise.resolve({ totalBytes: 100, freeBytes: 100 });
+
+export const provisioning = (
+  handle: JobStage["handle"] = () => Promise.resolve(done()),
+  survey: () => Promise<Survey> = wholeVolume,
+): JobStage => ({ kind: "job-stage", takes: "Provisioning", handle, admit: { survey, decide } });
