@@ -1,5 +1,14 @@
 /** The engine of a batch stage: the batches of one state, each claimed, handled and settled. */
-import { makeBatchStore, makeExpander, makeIdBlocks, parseBatchId, paths, records } from "@sluice/queue-core";
+import {
+  type Expansion,
+  makeBatchStore,
+  makeExpander,
+  makeIdBlocks,
+  parseBatchId,
+  paths,
+  records,
+} from "@sluice/queue-core";
+import type { ReadAnswer } from "@sluice/zookeeper";
 import type { BatchStage } from "../duty.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
@@ -7,6 +16,8 @@ import { BatchWork, type BatchWorkParts } from "./batch-work.ts";
 import { type ItemResult, startItemDuty } from "./item-loop.ts";
 
 const HELD_BY_ANOTHER_MS = 1_000;
+/** ZooKeeper takes half a megabyte at a time. */
+const READS_MAX = 500;
 const BROKEN_MS = 5 * 60_000;
 
 export function startBatchStage(duty: BatchStage, scope: Scope): RunningDuty {
@@ -53,11 +64,17 @@ async function wanted(duty: BatchStage, scope: Scope, names: readonly string[]):
   const { wants } = duty;
   if (wants === undefined) return names;
   const ids = names.flatMap((name) => parseBatchId(name) ?? []);
-  const answers = await scope.queue.session.readMany(ids.map((id) => ({ get: paths.expansion(id) })));
-  if (!answers.ok) return [];
-  return ids.filter((_, i) => {
-    const answer = answers.value[i];
-    const expansion = answer?.kind === "node" ? records.expansion.decode(answer.node.data) : null;
-    return wants({ state: duty.takes, expansion: expansion?.ok === true ? expansion.value : null });
-  });
+  const found: string[] = [];
+  for (let i = 0; i < ids.length; i += READS_MAX) {
+    const part = ids.slice(i, i + READS_MAX);
+    const answers = await scope.queue.session.readMany(part.map((id) => ({ get: paths.expansion(id) })));
+    if (!answers.ok) return found;
+    found.push(...part.filter((_, j) => wants({ state: duty.takes, expansion: expansionOf(answers.value[j]) })));
+  }
+  return found;
+}
+
+function expansionOf(answer: ReadAnswer | undefined): Expansion | null {
+  const expansion = answer?.kind === "node" ? records.expansion.decode(answer.node.data) : null;
+  return expansion?.ok === true ? expansion.value : null;
 }

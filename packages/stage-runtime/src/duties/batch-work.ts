@@ -11,6 +11,7 @@ import {
 } from "@sluice/queue-core";
 import type { BatchContext, BatchStage } from "../duty.ts";
 import { retryDelayMs } from "../engine/backoff.ts";
+import { letGo } from "../engine/let-go.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
 import { isPoison } from "../engine/settle.ts";
 import type { Log } from "../log.ts";
@@ -50,11 +51,23 @@ export class BatchWork {
     const outcome = await this.#outcome();
     if (isLost(scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
     const { ending, result } = this.#decide(outcome);
-    await scope.failpoint("beforeBatchCommit");
-    const settled = await this.#settle(ending, result);
+    const settled = await this.#commit(ending, result).catch((error: unknown) => this.#defect(error));
     await scope.failpoint("afterBatchCommit");
     this.#log.info({ outcome: settled.outcome, ending: ending.kind, ...whyOf(outcome) }, "batch settled");
     return settled;
+  }
+
+  async #commit(ending: BatchEnding, result: ItemResult): Promise<ItemResult> {
+    await this.#parts.scope.failpoint("beforeBatchCommit");
+    return await this.#settle(ending, result);
+  }
+
+  /** The engine itself failed: the attempt counts, and the batch does not stay locked. */
+  async #defect(error: unknown): Promise<ItemResult> {
+    const { scope } = this.#parts;
+    scope.metrics.engineErrors.inc({ stage: scope.actor.stage });
+    this.#log.error({ err: error }, "the engine could not settle a batch: given back");
+    return await this.#release("defect", retryDelayMs(this.#loaded.batch.attempt, scope.random()), true);
   }
 
   async #outcome(): Promise<BatchOutcome> {
@@ -189,8 +202,10 @@ export class BatchWork {
     return holds === null ? { ending: { kind: "release" }, guard: [] } : { ending, guard: holdsGuard(holds) };
   }
 
-  async #release(outcome: string, delayMs: number): Promise<ItemResult> {
-    await this.#parts.store.settle(this.#loaded, { kind: "release" });
+  async #release(outcome: string, delayMs: number, counted = false): Promise<ItemResult> {
+    const { scope, store } = this.#parts;
+    const ending: BatchEnding = counted ? { kind: "release", counted } : { kind: "release" };
+    await letGo(scope, { batch_id: this.#loaded.batch.id }, () => store.settle(this.#loaded, ending));
     return { kind: "later", outcome, delayMs };
   }
 }

@@ -10,6 +10,7 @@ import {
   type ReadyCandidate,
 } from "@sluice/queue-core";
 import type { JobStage } from "../duty.ts";
+import { letGo } from "../engine/let-go.ts";
 import { runLoop } from "../engine/loop.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
@@ -127,7 +128,9 @@ class JobLoop {
     metrics.oddEntries.inc({ stage: actor.stage, kind: "broken" });
     log.error({ job_id: lease.id, problem }, "a claimed job cannot be read: given back");
     const { how, wait } = handBack(`UNEXPECTED: ${problem}`);
-    await this.#store.giveBack(lease, how, { ...wait, delayMs: UNREADABLE_DELAY_MS });
+    await letGo(this.#scope, { job_id: lease.id }, () =>
+      this.#store.giveBack(lease, how, { ...wait, delayMs: UNREADABLE_DELAY_MS }),
+    );
   }
 }
 

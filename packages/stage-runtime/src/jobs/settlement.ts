@@ -7,8 +7,9 @@ import {
   type JobStore,
   markDueIfLast,
 } from "@sluice/queue-core";
+import { letGo } from "../engine/let-go.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
-import type { Verdict } from "../engine/settle.ts";
+import type { GiveBack, Verdict } from "../engine/settle.ts";
 import type { Passage } from "./picker.ts";
 import type { JobTask } from "./task.ts";
 
@@ -103,15 +104,15 @@ export class Settler {
     task.log.error({ detail }, "the move of a job was refused: given back");
     this.#scope.metrics.engineErrors.inc({ stage: this.#scope.actor.stage });
     const wait = { delayMs: REFUSED_DELAY_MS, why: `UNEXPECTED: ${detail}`, countsAttempt: true };
-    const back: Verdict = { kind: "back", how: "retry", wait };
-    const result = verdict.kind === "back" ? null : await this.#write(task, back, []);
-    return result?.kind === "applied"
-      ? { as: "retry", to: result.to, verdict: back }
+    const back: GiveBack = verdict.kind === "back" ? verdict : { kind: "back", how: "retry", wait };
+    const result = await letGo(this.#scope, { job_id: task.loaded.job.id }, () => this.#write(task, back, []));
+    return result.kind === "applied" && "to" in result
+      ? { as: back.how, to: result.to, verdict: back }
       : { as: "lost", to: null, verdict: back };
   }
 }
 
-const waitVerdict = (delayMs: number, why: string): Verdict => ({
+const waitVerdict = (delayMs: number, why: string): GiveBack => ({
   kind: "back",
   how: "snooze",
   wait: { delayMs, why, countsAttempt: false },

@@ -23,6 +23,8 @@ export class JobTask {
   /** One write at a time: each needs the versions that the one before left. */
   #lastWrite: Promise<unknown> = Promise.resolve();
   #settling = false;
+  /** How it left our hands has been told. */
+  concluded = false;
 
   constructor(scope: Scope, store: JobStore, loaded: LoadedJob) {
     this.#scope = scope;
@@ -86,6 +88,7 @@ export class JobTask {
     const result = await acquireObjectLocks(this.#scope.queue, this.#scope.actor, wanted);
     if (result.kind === "acquired") this.#locks.push(result.locks);
     if (result.kind === "busy") this.log.info({ lock: result.path }, "an object of this job is being worked on");
+    if (result.kind === "refused") throw new Error(`an object cannot be locked: ${result.detail}`);
     return result.kind === "acquired";
   }
 }

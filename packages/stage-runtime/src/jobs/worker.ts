@@ -1,6 +1,7 @@
 /** From the claim of one job to its settling. */
 import type { JobStore, LoadedJob } from "@sluice/queue-core";
 import type { JobStage } from "../duty.ts";
+import { letGo } from "../engine/let-go.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
 import { handBack, isPoison, poisonVerdict, type Verdict, verdictOn } from "../engine/settle.ts";
 import { type Outcome, retry } from "../outcome.ts";
@@ -65,6 +66,7 @@ export class JobWorker {
     const settlement = isLost(scope)
       ? ({ as: "lost", to: null, verdict } as const)
       : await this.#settler.settle(task, verdict);
+    task.concluded = true;
     observeSettled(scope, task, settlement);
   }
 
@@ -75,13 +77,13 @@ export class JobWorker {
     const outcome = await this.#before(task, passage);
     if ("ending" in outcome || outcome.kind === "back") return outcome;
     if (scope.aborting.aborted && outcome.kind !== "done") return handBack("its worker was stopped");
-    const { attempt, state } = job;
-    return verdictOn(outcome, {
-      state,
-      attempt,
-      attemptsMax: scope.settings.attemptsMax,
-      chance: scope.random(),
-    });
+    return this.#verdictOn(task, outcome);
+  }
+
+  #verdictOn(task: JobTask, outcome: Outcome): Verdict {
+    const { random, settings } = this.#parts.scope;
+    const { attempt, state } = task.loaded.job;
+    return verdictOn(outcome, { state, attempt, attemptsMax: settings.attemptsMax, chance: random() });
   }
 
   async #before(task: JobTask, passage: Passage): Promise<Outcome | Verdict> {
@@ -110,13 +112,22 @@ export class JobWorker {
   #thrown(task: JobTask, error: unknown): Outcome {
     const { scope } = this.#parts;
     if (!scope.aborting.aborted) task.log.error({ err: error }, "the handler threw");
-    return retry("UNEXPECTED", error instanceof Error ? error.message : String(error));
+    return retry("UNEXPECTED", messageOf(error));
   }
 
-  #defect(task: JobTask, error: unknown): void {
+  /** Between the verdict and its commit the engine itself failed: the attempt counts, and nothing stays locked. */
+  async #defect(task: JobTask, error: unknown): Promise<void> {
     const { scope } = this.#parts;
     scope.metrics.engineErrors.inc({ stage: scope.actor.stage });
-    task.log.error({ err: error }, "the engine could not settle a job: its lock stays until the session ends");
-    observeSettled(scope, task, { as: "lost", to: null, verdict: handBack("defect") });
+    task.log.error({ err: error }, "the engine could not settle a job");
+    if (task.concluded) return;
+    const verdict = this.#verdictOn(task, retry("UNEXPECTED", messageOf(error)));
+    const result = await letGo(scope, { job_id: task.loaded.job.id }, async () => {
+      await this.#conclude(task, verdict);
+      return { kind: "concluded" };
+    });
+    if (result.kind === "lost" && !task.concluded) await this.#conclude(task, verdict);
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
