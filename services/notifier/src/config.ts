@@ -7,6 +7,11 @@ export const notifierConfig = baseConfig.extend({
   PROFILES_DIR: z.string().default("./data/profiles"),
   /** Receivers on this very machine may be called: for a laptop, never where strangers write profiles. */
   ALLOW_LOOPBACK: flag().default(false),
+  /** Where objects are found by their ARK (https://n2t.net/): callbacks then carry a persistentURL. */
+  PERSISTENT_URL_BASE: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL that ends with a slash" })
+    .endsWith("/", "must end with a slash")
+    .optional(),
   /** How long one callback may take, from connecting to the end of the answer. */
   CALLBACK_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 }).default(30_000),
   /** How long a receiver that is away is tried with the news that a job failed. */

@@ -4,14 +4,17 @@ import type { NotifierConfig } from "./config.ts";
 import { failedInbox, type FailedInboxParts } from "./failed-inbox.ts";
 import { notifyStage } from "./notify-stage.ts";
 
-type Settings = Pick<NotifierConfig, "ATTEMPTS_MAX" | "FAILED_CALLBACK_GIVE_UP_MS">;
+type Settings = Pick<NotifierConfig, "ATTEMPTS_MAX" | "FAILED_CALLBACK_GIVE_UP_MS" | "PERSISTENT_URL_BASE">;
 type Parts = Pick<FailedInboxParts, "profiles" | "egress" | "onDelivery">;
 
-export const notifierDuties = (config: Settings, parts: Parts): readonly Duty[] => [
-  notifyStage({ ...parts, attemptsMax: config.ATTEMPTS_MAX }),
-  failedInbox({
-    ...parts,
-    readSubject: (queue, id) => readJob(queue.session, id),
-    giveUpAfterMs: config.FAILED_CALLBACK_GIVE_UP_MS,
-  }),
-];
+export function notifierDuties(config: Settings, given: Parts): readonly Duty[] {
+  const parts = { ...given, persistentUrlBase: config.PERSISTENT_URL_BASE ?? null };
+  return [
+    notifyStage({ ...parts, attemptsMax: config.ATTEMPTS_MAX }),
+    failedInbox({
+      ...parts,
+      readSubject: (queue, id) => readJob(queue.session, id),
+      giveUpAfterMs: config.FAILED_CALLBACK_GIVE_UP_MS,
+    }),
+  ];
+}

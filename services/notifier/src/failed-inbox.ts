@@ -31,6 +31,7 @@ export interface FailedInboxParts {
   readonly readSubject: (queue: QueueContext, id: JobId) => Promise<Viewed<CallbackSubject>>;
   /** How long a receiver that is away is tried, counted from the failure: in the tree, so that a restart forgets nothing. */
   readonly giveUpAfterMs: number;
+  readonly persistentUrlBase: string | null;
   readonly onDelivery?: DeliveryHook;
 }
 
@@ -82,7 +83,10 @@ async function tell(
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return consumed;
   await ctx.failpoint("beforeEffect");
-  const delivery = await deliver(parts.egress, failedCallback(id, record, subject, callbackUrl, ctx));
+  const delivery = await deliver(
+    parts.egress,
+    failedCallback(id, record, subject, { callbackUrl, persistentUrlBase: parts.persistentUrlBase }, ctx),
+  );
   await ctx.failpoint("afterEffect");
   parts.onDelivery?.(delivery.kind);
   return settle(delivery, record, ctx, parts);
@@ -92,7 +96,7 @@ function failedCallback(
   id: JobId,
   record: CallbackRecord,
   subject: CallbackSubject,
-  callbackUrl: string,
+  { callbackUrl, persistentUrlBase }: { readonly callbackUrl: string; readonly persistentUrlBase: string | null },
   ctx: InboxContext,
 ): CallbackRequest {
   const jobName = parseJobUuid(subject.configuration.jobID ?? "") ?? id;
@@ -100,7 +104,7 @@ function failedCallback(
   return {
     ...callbackAddress(callbackUrl, jobName),
     idempotencyKey: `${id}.FAILED.${record.retry}`,
-    body: jobStateJson(subject, { jobName, outcome: "FAILED", message: record.message, endedAtMs }),
+    body: jobStateJson(subject, { jobName, outcome: "FAILED", message: record.message, endedAtMs, persistentUrlBase }),
     signal: ctx.signal,
   };
 }

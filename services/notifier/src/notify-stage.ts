@@ -12,6 +12,7 @@ export interface NotifyParts {
   readonly egress: Pick<Egress, "post">;
   /** As the engine counts them: a profile that only wants to be warned lets its job go on after the last one. */
   readonly attemptsMax: number;
+  readonly persistentUrlBase: string | null;
   readonly onDelivery?: DeliveryHook;
 }
 
@@ -30,15 +31,20 @@ async function notify(job: Job, ctx: JobContext, parts: NotifyParts): Promise<Ou
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return done();
   await ctx.failpoint("beforeEffect");
-  const delivery = await deliver(parts.egress, completedCallback(job, callbackUrl, ctx));
+  const delivery = await deliver(parts.egress, completedCallback(job, callbackUrl, ctx, parts));
   await ctx.failpoint("afterEffect");
   parts.onDelivery?.(delivery.kind);
   return outcomeOf(delivery, job, found.profile, parts.attemptsMax, ctx);
 }
 
-function completedCallback(job: Job, callbackUrl: string, ctx: JobContext): CallbackRequest {
+function completedCallback(
+  job: Job,
+  callbackUrl: string,
+  ctx: JobContext,
+  { persistentUrlBase }: NotifyParts,
+): CallbackRequest {
   const jobName = parseJobUuid(job.configuration.jobID ?? "") ?? job.uuid;
-  const news = { jobName, outcome: "COMPLETED", message: "", endedAtMs: ctx.clock.nowMs() } as const;
+  const news = { jobName, outcome: "COMPLETED", message: "", endedAtMs: ctx.clock.nowMs(), persistentUrlBase } as const;
   return {
     ...callbackAddress(callbackUrl, jobName),
     idempotencyKey: `${job.id}.COMPLETED.${job.retryCount}`,

@@ -48,6 +48,7 @@ describe("the callback of a failed job", () => {
       egress,
       readSubject: () => Promise.resolve(subject),
       giveUpAfterMs: HOUR_MS,
+      persistentUrlBase: null,
     });
   const context = (log = logbook().log): InboxContext => ({ ...jobContext(log), queue: {} as QueueContext });
 

@@ -48,7 +48,7 @@ describe("the notifier on a real tree", () => {
     });
     if (!config.ok) throw new Error(config.problems.join());
     const profiles = profileWith([`CallbackURL: http://${server.host}`]);
-    const settings = { ATTEMPTS_MAX: 3, FAILED_CALLBACK_GIVE_UP_MS: 3_600_000 };
+    const settings = { ATTEMPTS_MAX: 3, FAILED_CALLBACK_GIVE_UP_MS: 3_600_000, PERSISTENT_URL_BASE: undefined };
     service = new Service(
       { service: "notifier", config: config.config, duties: notifierDuties(settings, { profiles, egress }) },
       { clock: systemClock, random: Math.random, log: silentLog(), probe: () => undefined },

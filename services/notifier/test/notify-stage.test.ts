@@ -29,7 +29,13 @@ describe("a job whose object is stored and recorded", () => {
   const listen = async (answer: (response: ServerResponse) => void): Promise<Receiver> =>
     (server = await receiver(answer));
   const stage = (lines: readonly string[], deliveries: string[] = []) =>
-    notifyStage({ profiles: profileWith(lines), egress, attemptsMax: 5, onDelivery: (kind) => deliveries.push(kind) });
+    notifyStage({
+      profiles: profileWith(lines),
+      egress,
+      attemptsMax: 5,
+      persistentUrlBase: "https://n2t.net/",
+      onDelivery: (kind) => deliveries.push(kind),
+    });
 
   test("is done at once when its profile wants no callback", async () => {
     expect(await stage([]).handle(aJob(), jobContext())).toEqual({ kind: "done", changes: {} });
@@ -58,6 +64,8 @@ describe("a job whose object is stored and recorded", () => {
         "job:completionDate": "2024-05-01T12:00:00.000Z",
         "job:primaryID": "ark:/99999/fk4abc",
         "job:localID": "etd-1;etd-1b",
+        "job:persistentURL": "https://n2t.net/ark:/99999/fk4abc",
+        "job:submissionDate": "2024-04-30T10:00:00.000Z",
         "job:versionID": "3",
         "job:objectTitle": "A thesis",
         "job:objectCreator": "N. N.",
@@ -136,7 +144,12 @@ describe("a job whose object is stored and recorded", () => {
   test("fails when the receiver's address is one that must not be asked", async () => {
     const { host, received } = await listen(answers(200));
     const guarded = createEgress();
-    const parts = { profiles: profileWith([`CallbackURL: http://${host}`]), egress: guarded, attemptsMax: 5 };
+    const parts = {
+      profiles: profileWith([`CallbackURL: http://${host}`]),
+      egress: guarded,
+      attemptsMax: 5,
+      persistentUrlBase: null,
+    };
     expect(await notifyStage(parts).handle(aJob(), jobContext())).toMatchObject({
       kind: "fail",
       code: "CALLBACK_FAILED",

@@ -78,6 +78,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
         profile_name: "sluice_demo_content",
         jobID: JOB_NAME,
         payload_name: "thesis.pdf",
+        submission_date: "2024-04-30T12:00:00+02:00",
         digest_type: "sha-256",
         digest_value: "ab12",
       }),
