@@ -1,4 +1,4 @@
-import { type Batch, formatTimestamp, type StatusReport } from "@sluice/queue-core";
+import { type Batch, formatTimestamp, parseTimestamp, type StatusReport } from "@sluice/queue-core";
 import { type BatchContext, type BatchOutcome, type BatchStage, snooze } from "@sluice/stage-runtime";
 import { type PostmanParts, tell } from "./postman.ts";
 import { type BatchLists, changesSince, type News } from "./report.ts";
@@ -35,7 +35,7 @@ async function report(batch: Batch, ctx: BatchContext, parts: ReportParts): Prom
   if (news !== null) {
     const number = (batch.expansion?.reports ?? 0) + 1;
     const waits = await tell({ id: batch.id, submission: batch.submission, number, news }, ctx, parts);
-    if (waits !== null) return snooze(mailDelayMs(batch.attempt), waits.later);
+    if (waits !== null) return snooze(mailDelayMs(waitedMs(batch, ctx.clock.nowMs())), waits.later);
   }
   return { kind: "verdict", report: statusReport(lists, ctx.clock.nowMs()) };
 }
@@ -58,6 +58,12 @@ const statusReport = ({ failed, completed }: BatchLists, nowMs: number): StatusR
   successful_jobs: completed.map(({ id }) => id),
 });
 
+/** How long the batch has been in this state: a snooze counts no attempts that a delay could grow by. */
+function waitedMs({ status }: Batch, nowMs: number): number {
+  const sinceMs = parseTimestamp(status.last_modified);
+  return sinceMs === null ? 0 : nowMs - sinceMs;
+}
+
 /** A mail server that is away for the night must not be asked ten thousand times, nor may a batch lose its report. */
-const mailDelayMs = (attempt: number): number =>
-  Math.min(MAIL_AGAIN_MAX_MS, MAIL_AGAIN_FIRST_MS * 2 ** Math.min(attempt - 1, 10));
+const mailDelayMs = (sinceMs: number): number =>
+  Math.min(MAIL_AGAIN_MAX_MS, Math.max(MAIL_AGAIN_FIRST_MS, Math.round(sinceMs / 4)));
