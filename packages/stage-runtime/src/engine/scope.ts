@@ -1,7 +1,8 @@
-/** All that the duties of one session work with. A new session gets a new one; nothing of the old is carried over. */
+/** All that the duties of one session work with. A new session gets a new one; only its claims are carried over. */
 import type { Actor, BatchId, JobId, QueueContext } from "@sluice/queue-core";
 import type { Log } from "../log.ts";
 import type { RuntimeMetrics } from "../observe/metrics.ts";
+import type { Claims } from "./claims.ts";
 import type { Failpoint } from "./failpoints.ts";
 import type { FleetIdGuard } from "./fleet-id-guard.ts";
 import type { Gate } from "./gate.ts";
@@ -35,6 +36,7 @@ export interface Scope {
   readonly members: Members;
   readonly fleetIdGuard: FleetIdGuard;
   readonly inHand: InHand;
+  readonly claims: Claims;
   readonly pulse: Pulse;
   readonly workingDir: (batch: BatchId, job: JobId) => string;
 }

@@ -88,7 +88,10 @@ class JobLoop {
     const leases: Lease[] = [];
     for (const result of results) {
       this.#scope.metrics.locks.inc({ result: result.kind === "lost" ? "unknown" : result.kind });
-      if (result.kind === "acquired") leases.push(result.lease);
+      if (result.kind === "acquired") {
+        leases.push(result.lease);
+        this.#scope.claims.took(result.lease);
+      }
       if (result.kind === "lost") this.#scope.log.warn({ detail: result.detail }, "a claim came to nothing");
     }
     const loaded = await this.#load(leases);
@@ -128,9 +131,10 @@ class JobLoop {
     metrics.oddEntries.inc({ stage: actor.stage, kind: "broken" });
     log.error({ job_id: lease.id, problem }, "a claimed job cannot be read: given back");
     const { how, wait } = handBack(`UNEXPECTED: ${problem}`);
-    await letGo(this.#scope, { job_id: lease.id }, () =>
+    const result = await letGo(this.#scope, { job_id: lease.id }, () =>
       this.#store.giveBack(lease, how, { ...wait, delayMs: UNREADABLE_DELAY_MS }),
     );
+    if (result.kind !== "lost") this.#scope.claims.ended(lease.id);
   }
 }
 

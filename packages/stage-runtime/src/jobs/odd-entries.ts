@@ -2,6 +2,9 @@
 import { type Candidate, type JobState, paths } from "@sluice/queue-core";
 import type { Scope } from "../engine/scope.ts";
 
+/** Said once more after so many others: better than to remember all that was ever odd. */
+const REMEMBERED_MAX = 1_000;
+
 type Odd = Extract<Candidate, { kind: "moved" | "broken" }>;
 
 export class OddEntries {
@@ -23,6 +26,7 @@ export class OddEntries {
   #report({ entry, problem }: Extract<Odd, { kind: "broken" }>): void {
     const key = `${entry.id} ${problem}`;
     if (this.#met.has(key)) return;
+    if (this.#met.size >= REMEMBERED_MAX) this.#met.clear();
     this.#met.add(key);
     this.#scope.metrics.oddEntries.inc({ stage: this.#scope.actor.stage, kind: "broken" });
     this.#scope.log.error({ job_id: entry.id, problem }, "a job in the queue cannot be read: not claimed");

@@ -67,6 +67,7 @@ export class JobWorker {
       ? ({ as: "lost", to: null, verdict } as const)
       : await this.#settler.settle(task, verdict);
     task.concluded = true;
+    if (!isLost(scope)) scope.claims.ended(task.loaded.job.id);
     observeSettled(scope, task, settlement);
   }
 

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { redactConfig } from "../config/redact-config.ts";
 import type { Duty } from "../duty.ts";
+import { Claims } from "../engine/claims.ts";
 import { makeFailpoints } from "../engine/failpoints.ts";
 import { Pulse } from "../engine/pulse.ts";
 import { makeRuntimeMetrics, type RuntimeMetrics } from "../observe/metrics.ts";
@@ -161,6 +162,7 @@ export class Service {
       metrics: this.#metrics,
       failpoint: makeFailpoints(service, config.FAILPOINTS),
       pulse: this.#pulse,
+      claims: new Claims(),
       duties: this.#duties,
       workingDir: workingDir ?? defaultWorkingDir(config),
       stopping: this.#stopping.signal,

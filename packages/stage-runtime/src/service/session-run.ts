@@ -6,6 +6,7 @@ import { setMaxListeners } from "node:events";
 import type { BaseConfig } from "../config/base-config.ts";
 import type { Duty } from "../duty.ts";
 import { startDuty } from "../duties/start-duty.ts";
+import type { Claims } from "../engine/claims.ts";
 import type { Failpoint } from "../engine/failpoints.ts";
 import { FleetIdGuard } from "../engine/fleet-id-guard.ts";
 import { Gate } from "../engine/gate.ts";
@@ -27,6 +28,7 @@ export interface SessionRunParts {
   readonly metrics: RuntimeMetrics;
   readonly failpoint: Failpoint;
   readonly pulse: Pulse;
+  readonly claims: Claims;
   readonly duties: readonly Duty[];
   readonly workingDir: (batch: BatchId, job: JobId) => string;
   readonly stopping: AbortSignal;
@@ -74,12 +76,20 @@ export class SessionRun {
     if (!(await registration.enter())) return false;
     this.#registration = registration;
     void registration.keep();
+    void scope.fleetIdGuard.check();
     this.#fleetId = fleetId;
+    await this.#takeBackClaims();
     if (stopping.aborted) return false;
     this.#running = duties.map((duty) => startDuty(duty, scope));
     host.probe({ kind: "session", state: "started" });
     host.log.info({ fleet: fleetId, duties: this.#running.map(({ name }) => name) }, "at work");
     return true;
+  }
+
+  /** Our name is ours again, so the session before is over, and its locks with it. */
+  async #takeBackClaims(): Promise<void> {
+    const jobs = await this.#parts.claims.takeBack(this.#queue);
+    if (jobs.length > 0) this.#parts.host.log.info({ jobs }, "attempts cut short by a lost session do not count");
   }
 
   /** After the first bell: when everything in hand is settled. */
@@ -108,7 +118,7 @@ export class SessionRun {
   }
 
   #scope(fleetId: string): Scope {
-    const { actor, config, host, metrics, failpoint, pulse, workingDir } = this.#parts;
+    const { actor, config, host, metrics, failpoint, pulse, claims, workingDir } = this.#parts;
     const { clock, random, log, probe } = host;
     const session = this.#session;
     return {
@@ -132,6 +142,7 @@ export class SessionRun {
       members: new Members(session, actor, clock, random),
       fleetIdGuard: new FleetIdGuard(session, fleetId, clock, this.#parts.onAnotherTree),
       inHand: this.inHand,
+      claims,
       pulse,
       workingDir,
     };
