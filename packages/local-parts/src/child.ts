@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const GRACE_MS = 10_000;
 const GUARD_SCRIPT =
-  'cat >/dev/null; kill -TERM "$0"; for i in 1 2 3 4 5; do sleep 1; kill -0 "$0" || exit; done; kill -KILL "$0"';
+  'while read -r _; do :; done; kill -TERM "$0"; for i in 1 2 3 4 5; do sleep 1; kill -0 "$0" || exit; done; kill -KILL "$0"';
 
 export interface Child {
   readonly pid: number;
@@ -58,6 +58,8 @@ function startGuard(pid: number): ChildProcess {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
+  // Without a guard the child outlives a killed parent, and the next start sweeps it; no reason to end.
+  guard.on("error", () => undefined);
   guard.unref();
   const pipe = guard.stdin as (NodeJS.WritableStream & { unref?: () => void }) | null;
   pipe?.unref?.();

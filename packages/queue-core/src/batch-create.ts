@@ -26,9 +26,11 @@ export interface CreateRequest {
 }
 
 const TRIES_MAX = 5;
+/** Clean-up puts keys away in bursts; each may cost a creation another look. */
+const LOOKS_MAX = 500;
 
 export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: CreateRequest): Promise<CreateResult> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
+  for (let attempt = 0, looks = 0; attempt < TRIES_MAX && looks < LOOKS_MAX; attempt++, looks++) {
     const kept = await findKeptKey(ctx, request.uuid);
     if (kept.kind === "silence") return { kind: "lost" };
     if (kept.kind === "found") return keptAnswer(kept.record, request);
@@ -47,7 +49,10 @@ export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: Cre
     if (sent.kind === "lost") return sent;
     const replay = await existing(ctx, request);
     if (replay !== null) return replay;
-    if (sent.kind === "refused" && sent.fault.code === "BAD_VERSION") continue; // a key was put away: it may be ours
+    if (sent.kind === "refused" && sent.fault.code === "BAD_VERSION") {
+      attempt -= 1; // a key was put away meanwhile, and it may be ours: another look, not another try
+      continue;
+    }
     // Not the UUID but the number was taken: somebody else numbers in this tree.
     if (sent.kind === "refused" && sent.fault.code === "NODE_EXISTS" && request.id === undefined) {
       if (await ids.skipTaken()) continue;
@@ -55,7 +60,7 @@ export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: Cre
     }
     return { kind: "refused", detail: sent.kind === "refused" ? `${sent.fault.code} ${sent.fault.detail}` : "gone" };
   }
-  return { kind: "refused", detail: "no free batch number found" };
+  return { kind: "refused", detail: "it could not be created: numbers or keys kept changing" };
 }
 
 function keptAnswer(record: KeyRecord, request: CreateRequest): CreateResult {

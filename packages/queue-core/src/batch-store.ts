@@ -15,7 +15,7 @@ import type { Actor, QueueContext } from "./context.ts";
 import { failureMessage } from "./errors.ts";
 import { type BatchId, parseJobId } from "./ids.ts";
 import type { Guard } from "./job.ts";
-import { deleteOp } from "./job-ops.ts";
+import { letGo } from "./let-go.ts";
 import { nodeOf, optional, required } from "./nodes.ts";
 import { paths } from "./paths.ts";
 import { type BatchStatus, type Expansion, type Lock, records } from "./records.ts";
@@ -266,20 +266,5 @@ async function settled(ctx: QueueContext, lease: BatchLease, plan: BatchPlan, op
 }
 
 /** As for jobs: fenced out with the session alive, an owner removes its own lock and nothing else. */
-export async function dropOwnBatchLock(ctx: QueueContext, lease: BatchLease): Promise<void> {
-  const answers = await ctx.session.readMany([
-    { get: paths.batchStatus(lease.id) },
-    { get: paths.batchLock(lease.id) },
-  ]);
-  if (!answers.ok) return;
-  const [status, lockNode] = answers.value.map(nodeOf);
-  const lock = lockNode ? records.lock.decode(lockNode.data) : null;
-  if (!status || !lockNode || lock?.ok !== true || lock.value.claim !== lease.claim) return;
-  await ctx.committer.submit({
-    rank: "commit",
-    ops: [
-      { op: "check", path: paths.batchStatus(lease.id), version: status.stat.version },
-      deleteOp(paths.batchLock(lease.id), lockNode.stat.version),
-    ],
-  });
-}
+export const dropOwnBatchLock = (ctx: QueueContext, lease: BatchLease): Promise<void> =>
+  letGo(ctx, [paths.batchLock(lease.id)], lease.claim, paths.batchStatus(lease.id));

@@ -2,14 +2,16 @@
  * /fleet/jobs/JID: attempts, delays and the last events of a job, kept at or below 1 KB because it is rewritten twice
  * per stage (six times the bytes halved the throughput). Pure functions from one record to the next.
  */
+import { cutBytes } from "./cut-bytes.ts";
 import { type EventKind, type FleetJob, type JobEvent, records } from "./records.ts";
 import type { JobState } from "./states.ts";
 
 export const EVENTS_MAX = 12;
 export const FLEET_JOB_BYTES_MAX = 1024;
-const WHY_MAX = 120;
-const DETAIL_MAX = 48;
-const WORKER_MAX = 40;
+/** In bytes: letters of other scripts take three, control characters six. */
+const WHY_BYTES = 120;
+const DETAIL_BYTES = 48;
+const WORKER_BYTES = 40;
 
 export interface NewEvent {
   readonly op: string;
@@ -27,16 +29,22 @@ export function newFleetJob(event: NewEvent): FleetJob {
 }
 
 function jobEvent({ op, atMs, kind, state, by, detail = "" }: NewEvent, claimed?: FleetJob["claimed"]): JobEvent {
-  const head: [string, number, EventKind, JobState, string] = [op, seconds(atMs), kind, state, by.slice(0, WORKER_MAX)];
+  const head: [string, number, EventKind, JobState, string] = [
+    op,
+    seconds(atMs),
+    kind,
+    state,
+    cutBytes(by, WORKER_BYTES),
+  ];
   const took = claimed === undefined ? [] : [String(Math.max(0, seconds(atMs) - claimed[0]))];
-  return detail === "" && took.length === 0 ? head : [...head, detail.slice(0, DETAIL_MAX), ...took];
+  return detail === "" && took.length === 0 ? head : [...head, cutBytes(detail, DETAIL_BYTES), ...took];
 }
 
 /** A claim counts an attempt and ends any wait. */
 export function claimed(job: FleetJob, worker: string, atMs: number): FleetJob {
   const { attempts, files, events } = job;
-  const claim: [number, string] = [seconds(atMs), worker.slice(0, WORKER_MAX)];
-  return { attempts: attempts + 1, ...(files === undefined ? {} : { files }), claimed: claim, events };
+  const claim: [number, string] = [seconds(atMs), cutBytes(worker, WORKER_BYTES)];
+  return fit({ attempts: attempts + 1, ...(files === undefined ? {} : { files }), claimed: claim, events });
 }
 
 /** Its last claim ended without a word: the worker died, or was fenced out. Only tells of a job that is not locked. */
@@ -59,7 +67,7 @@ export function waiting(job: FleetJob, wait: Wait, event: NewEvent): FleetJob {
   const next: FleetJob = {
     attempts,
     ...(wait.delayMs > 0 ? { not_before: Math.ceil(wait.delayMs) } : {}),
-    ...(wait.why === "" ? {} : { why: wait.why.slice(0, WHY_MAX) }),
+    ...(wait.why === "" ? {} : { why: cutBytes(wait.why, WHY_BYTES) }),
     ...(job.files === undefined ? {} : { files: job.files }),
     events: job.events,
   };
@@ -72,7 +80,11 @@ export function waiting(job: FleetJob, wait: Wait, event: NewEvent): FleetJob {
  */
 export function explained(job: FleetJob, why: string, delayLeftMs = 0): FleetJob {
   const { not_before: _, ...rest } = job;
-  return { ...rest, ...(delayLeftMs > 0 ? { not_before: Math.ceil(delayLeftMs) } : {}), why: why.slice(0, WHY_MAX) };
+  return fit({
+    ...rest,
+    ...(delayLeftMs > 0 ? { not_before: Math.ceil(delayLeftMs) } : {}),
+    why: cutBytes(why, WHY_BYTES),
+  });
 }
 
 /** When the job may be claimed, in ms of the server's clock; `mtimeMs` is the node's. */
@@ -82,10 +94,15 @@ export function readyAtMs(job: FleetJob, mtimeMs: number): number {
 
 export const hasOp = (job: FleetJob, op: string): boolean => job.events.some((event) => event[0] === op);
 
-/** Adds an event, then forgets the oldest until the record fits. The newest never goes: an op id must be found again. */
 function append(job: FleetJob, event: NewEvent, claim: FleetJob["claimed"]): FleetJob {
-  let events = [...job.events, jobEvent(event, claim)].slice(-EVENTS_MAX);
-  while (events.length > 1 && records.fleetJob.encode({ ...job, events }).length > FLEET_JOB_BYTES_MAX)
+  return fit({ ...job, events: [...job.events, jobEvent(event, claim)].slice(-EVENTS_MAX) });
+}
+
+/** Forgets the oldest events until the record fits. The newest never goes: an op id must be found again. */
+function fit(job: FleetJob): FleetJob {
+  let { events } = job;
+  while (events.length > 1 && records.fleetJob.encode({ ...job, events }).length > FLEET_JOB_BYTES_MAX) {
     events = events.slice(1);
+  }
   return { ...job, events };
 }

@@ -6,6 +6,7 @@ import { moved, type NewEvent } from "./fleet-job.ts";
 import type { CommitResult, Ending, Guard, JobChanges, Lease, LoadedJob } from "./job.ts";
 import { bucketOps, callbackOp, changeOps, deleteOp, moveOps, settleOps } from "./job-ops.ts";
 import { refusal, settled } from "./job-verdicts.ts";
+import { nodeOf } from "./nodes.ts";
 import { clampPriority, paths } from "./paths.ts";
 import { type CallbackRecord, type EventKind, type JobStatus, records } from "./records.ts";
 import { sendFenced } from "./send.ts";
@@ -13,8 +14,11 @@ import type { JobState } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { nextJobState } from "./transitions.ts";
 
-/** How often a commit is rebuilt because an operator changed the priority under it. */
+/** How often a commit is rebuilt because a node beside the fence changed under it. */
 const REBUILDS_MAX = 3;
+/** Where these stand among a commit's ops; the lock stands last. */
+const STATUS = 0;
+const NEW_ENTRY = 2;
 
 /** What an ending means for the status, the history and the place of the job. */
 interface Plan {
@@ -85,22 +89,23 @@ export async function commit(
     const ops = commitOps(current, planned, event, nowMs);
     const sent = await sendFenced(ctx, { rank: "commit", shared: guard, ops }, () => settled(ctx, current.lease, op));
     if (sent.kind === "applied") return { kind: "applied", to: planned.to, zxid: sent.zxid };
-    const entry = guard.length + 1; // status first, then the old entry
-    if (sent.kind === "refused" && sent.fault.index === entry && sent.fault.code === "NO_NODE") {
-      const renamed = await rereadPriority(ctx, current);
-      if (renamed !== null) {
-        current = renamed;
+    const at = sent.kind === "refused" ? sent.fault.index - guard.length : -1;
+    if (sent.kind === "refused" && at === NEW_ENTRY && sent.fault.code === "NODE_EXISTS") {
+      if (await removeGhost(ctx, current.lease, ops[NEW_ENTRY]?.path ?? "")) continue;
+    }
+    // Neither the status nor the lock, which are the fence: a node beside them has changed (the priority, mostly).
+    if (sent.kind === "refused" && at > STATUS && at < ops.length - 1 && isStale(sent.fault.code)) {
+      const fresh = await lookAgain(ctx, current);
+      if (fresh !== null) {
+        current = fresh;
         continue;
       }
-    }
-    if (sent.kind === "refused" && sent.fault.index === entry + 1 && sent.fault.code === "NODE_EXISTS") {
-      if (await removeGhost(ctx, current.lease, ops[2]?.path ?? "")) continue;
     }
     return await refusal(ctx, current.lease, sent, guard.length);
   }
   return {
     kind: "refused",
-    detail: `the priority of ${loaded.lease.id} changed ${REBUILDS_MAX} times under its commit`,
+    detail: `the nodes of ${loaded.lease.id} changed ${REBUILDS_MAX} times under its commit`,
   };
 }
 
@@ -131,16 +136,34 @@ function failedCallback({ job, lease }: LoadedJob, status: JobStatus, nowMs: num
   };
 }
 
-/** The entry was renamed by a change of priority; null when it was not that. */
-async function rereadPriority(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJob | null> {
-  const node = await ctx.session.get(paths.jobPriority(loaded.lease.id));
-  if (!node.ok) return null;
-  const priority = records.priority.decode(node.value.data);
-  if (!priority.ok || clampPriority(priority.value) === loaded.lease.priority) return null;
+const isStale = (code: string): boolean => code === "NO_NODE" || code === "BAD_VERSION";
+
+/** The job's data nodes as they are now, under the same token; null = no answer. */
+async function lookAgain(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJob | null> {
+  const { id } = loaded.lease;
+  const nodes = [
+    paths.jobPriority(id),
+    paths.jobSpaceNeeded(id),
+    paths.jobIdentifiers(id),
+    paths.jobMetadata(id),
+    paths.jobInventory(id),
+  ];
+  const answers = await ctx.session.readMany(nodes.map((path) => ({ get: path })));
+  if (!answers.ok) return null;
+  const [priorityNode, space, identifiers, metadata, inventory] = answers.value.map(nodeOf);
+  const decoded = priorityNode ? records.priority.decode(priorityNode.data) : null;
+  if (!priorityNode || decoded?.ok !== true) return null;
+  const priority = clampPriority(decoded.value);
   return {
-    lease: { ...loaded.lease, priority: clampPriority(priority.value) },
-    job: { ...loaded.job, priority: clampPriority(priority.value) },
-    versions: { ...loaded.versions, priority: node.value.stat.version },
+    lease: { ...loaded.lease, priority },
+    job: { ...loaded.job, priority },
+    versions: {
+      priority: priorityNode.stat.version,
+      spaceNeeded: space?.stat.version ?? 0,
+      identifiers: identifiers?.stat.version ?? null,
+      metadata: metadata?.stat.version ?? null,
+      inventory: inventory?.stat.version ?? null,
+    },
   };
 }
 

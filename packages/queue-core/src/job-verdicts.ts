@@ -3,7 +3,7 @@ import type { Op } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
 import { hasOp } from "./fleet-job.ts";
 import type { CommitResult, Lease } from "./job.ts";
-import { deleteOp } from "./job-ops.ts";
+import { letGo } from "./let-go.ts";
 import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import type { Sent, Verdict } from "./send.ts";
@@ -37,7 +37,7 @@ export async function refusal(
 ): Promise<CommitResult> {
   if (sent.kind === "lost") return { kind: "lost" };
   if (sent.kind === "not-applied") {
-    await dropOwnLock(ctx, lease);
+    await letGo(ctx, [paths.jobLock(lease.id)], lease.claim, paths.jobStatus(lease.id));
     return { kind: "fenced" };
   }
   const { fault } = sent;
@@ -45,28 +45,8 @@ export async function refusal(
   if (fault.code !== "BAD_VERSION" && fault.code !== "NO_NODE") {
     return { kind: "refused", detail: `${fault.code} ${fault.detail}` };
   }
-  await dropOwnLock(ctx, lease);
+  await letGo(ctx, [paths.jobLock(lease.id)], lease.claim, paths.jobStatus(lease.id));
   return { kind: "fenced" };
-}
-
-/**
- * An owner that was fenced out while its session lives removes its own lock, and nothing else: left there it would
- * keep the job from everyone until this process ends.
- */
-async function dropOwnLock(ctx: QueueContext, lease: Lease): Promise<void> {
-  const answers = await ctx.session.readMany([{ get: paths.jobStatus(lease.id) }, { get: paths.jobLock(lease.id) }]);
-  if (!answers.ok) return; // The session is in trouble: if it dies, so does the lock.
-  const [statusNode, lockNode] = answers.value;
-  if (statusNode?.kind !== "node" || lockNode?.kind !== "node") return;
-  const lock = records.lock.decode(lockNode.node.data);
-  if (!lock.ok || lock.value.claim !== lease.claim) return;
-  await ctx.committer.submit({
-    rank: "commit",
-    ops: [
-      { op: "check", path: paths.jobStatus(lease.id), version: statusNode.node.stat.version },
-      deleteOp(paths.jobLock(lease.id), lockNode.node.stat.version),
-    ],
-  });
 }
 
 /** An owner's write on the way is resolved by reading it back: nobody else writes these nodes under our token. */

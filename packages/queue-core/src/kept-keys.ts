@@ -41,7 +41,7 @@ export async function findKeptKey(ctx: Pick<QueueContext, "session">, uuid: Batc
 
 /** Ops that put a key away, with the touch of /fleet/keys that makes a creation under way look again; null = no answer. */
 export async function keepKeyOps(ctx: QueueContext, uuid: string, record: KeyRecord): Promise<readonly Op[] | null> {
-  const day = paths.keysOfDay(dayOf(ctx.clock.nowMs()));
+  const day = paths.keysOfDay(dayOf(ctx.session.serverNowMs()));
   const answers = await ctx.session.readMany([{ get: paths.keys }, { get: day }]);
   if (!answers.ok) return null;
   const [root, there] = answers.value;
@@ -55,7 +55,7 @@ export async function keepKeyOps(ctx: QueueContext, uuid: string, record: KeyRec
 
 /** Forgets the keys of days that are long past. Answers how many. */
 export async function expireKeys(ctx: QueueContext): Promise<number> {
-  const limit = dayOf(ctx.clock.nowMs() - KEYS_KEPT_DAYS * DAY_MS);
+  const limit = dayOf(ctx.session.serverNowMs() - KEYS_KEPT_DAYS * DAY_MS);
   const days = await ctx.session.children(paths.keys);
   let expired = 0;
   for (const day of days.ok ? days.value.names.filter((name) => name < limit) : []) {

@@ -2,9 +2,9 @@
  * One object at a time: ephemeral locks under /locks/storage, /locks/inventory and /locks/localid, in CDL's names.
  * Several are taken in sorted order, all or none, in one multi; busy is an answer, waiting is the caller's business.
  */
-import type { Op, ReadAnswer } from "@sluice/zookeeper";
+import type { Op } from "@sluice/zookeeper";
 import type { Actor, QueueContext } from "./context.ts";
-import { deleteOp } from "./job-ops.ts";
+import { letGo } from "./let-go.ts";
 import { type Lock, records } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import { formatTimestamp } from "./timestamp.ts";
@@ -17,6 +17,8 @@ export interface ObjectLocks {
 export type ObjectLockResult =
   | { readonly kind: "acquired"; readonly locks: ObjectLocks }
   | { readonly kind: "busy"; readonly path: string }
+  /** ZooKeeper will not have it, now or later: waiting does not help. */
+  | { readonly kind: "refused"; readonly detail: string }
   | { readonly kind: "lost" };
 
 export async function acquireObjectLocks(
@@ -39,27 +41,9 @@ export async function acquireObjectLocks(
   if (sent.kind === "refused" && sent.fault.code === "NODE_EXISTS") {
     return { kind: "busy", path: sorted[sent.fault.index] ?? "" };
   }
+  if (sent.kind === "refused") return { kind: "refused", detail: `${sent.fault.code} ${sent.fault.detail}` };
   return sent.kind === "not-applied" ? { kind: "busy", path: sorted[0] ?? "" } : { kind: "lost" };
 }
 
-/** How often a release is tried over a bad link; a lock that is left behind ends with its session. */
-const RELEASES_MAX = 5;
-
-/** Lets them go, and makes sure: a lock left by a process that lives on would keep others waiting for ever. */
-export async function releaseObjectLocks(ctx: QueueContext, locks: ObjectLocks): Promise<void> {
-  for (let attempt = 0; attempt < RELEASES_MAX; attempt++) {
-    const answers = await ctx.session.readMany(locks.paths.map((path) => ({ get: path })));
-    if (answers.ok) {
-      const ours = locks.paths.filter((_, i) => holdsClaim(answers.value[i], locks.claim));
-      if (ours.length === 0) return;
-      const gone = await ctx.committer.submit({ rank: "commit", ops: ours.map((path) => deleteOp(path)) });
-      if (gone.ok) return;
-    }
-    if (!(await ctx.session.untilConnected())) return;
-  }
-}
-
-function holdsClaim(answer: ReadAnswer | undefined, claim: string): boolean {
-  const lock = answer?.kind === "node" ? records.lock.decode(answer.node.data) : null;
-  return lock?.ok === true && lock.value.claim === claim;
-}
+export const releaseObjectLocks = (ctx: QueueContext, locks: ObjectLocks): Promise<void> =>
+  letGo(ctx, locks.paths, locks.claim, null);

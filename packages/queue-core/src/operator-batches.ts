@@ -18,7 +18,7 @@ export async function actOnBatch(
   action: BatchAction,
   id: BatchId,
 ): Promise<ActionResult> {
-  return await act(ctx, operator, `batch.${action}`, id, async (op) => {
+  return await act(ctx, operator, `batch.${action}`, id, async (op, who) => {
     const holds = await readHolds(ctx.session);
     if (!holds.ok) return { kind: "lost" };
     const answers = await ctx.session.readMany([
@@ -58,7 +58,7 @@ export async function actOnBatch(
     const move = moveBatchOps({
       id,
       from,
-      status: { status: to, last_modified: formatTimestamp(ctx.clock.nowMs()), message: operator.reason },
+      status: { status: to, last_modified: formatTimestamp(ctx.clock.nowMs()), message: who.reason },
       statusVersion: statusNode.stat.version,
       entryVersion,
     });

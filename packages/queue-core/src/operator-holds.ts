@@ -21,12 +21,12 @@ export async function setHold(
   if (target.kind === "collection" && !PROFILE_NAME.test(target.profile)) {
     return { kind: "refused", why: `no collection can be called ${JSON.stringify(target.profile)}` };
   }
-  return await act(ctx, operator, `${target.kind}.hold`, nameOf(target), async () => {
+  return await act(ctx, operator, `${target.kind}.hold`, nameOf(target), async (_op, who) => {
     const look = await lookAt(ctx, target);
     if ("kind" in look) return look;
     if (look.node !== null) return { kind: "refused", why: `${nameOf(target)} is held already` };
     const since = formatTimestamp(ctx.clock.nowMs());
-    const hold = { by: operator.name, since, why: operator.reason, until };
+    const hold = { by: who.name, since, why: who.reason, until };
     return { kind: "go", ops: setHoldOps(target, hold, look.counter) };
   });
 }

@@ -18,8 +18,18 @@ import {
   records,
 } from "./records.ts";
 import type { JobState } from "./states.ts";
+import { markDueIfLast } from "./report-gate.ts";
 import { formatTimestamp } from "./timestamp.ts";
-import { batchRow, type JobAction, nextJobState, predecessor, resumeAt, resumeChoices } from "./transitions.ts";
+import {
+  batchRow,
+  isEnded,
+  isFinal,
+  type JobAction,
+  nextJobState,
+  predecessor,
+  resumeAt,
+  resumeChoices,
+} from "./transitions.ts";
 
 /** Everything an operator's move of a job depends on, from one multiRead. */
 interface JobLook {
@@ -139,7 +149,8 @@ export async function actOnJob(
   action: Exclude<JobAction, "resume">,
   id: JobId,
 ): Promise<ActionResult> {
-  return await act(ctx, operator, `job.${action}`, id, async (op) => {
+  const ended: BatchId[] = [];
+  const result = await act(ctx, operator, `job.${action}`, id, async (op, who) => {
     // Read before the job: a hold set after this refuses the move.
     const holds = action === "release" ? await readHolds(ctx.session) : null;
     if (holds !== null && !holds.ok) return { kind: "lost" };
@@ -154,12 +165,15 @@ export async function actOnJob(
     if (action === "delete" && look.status.status === "Failed" && !batchRow(look.batchStatus.status).resumable) {
       return { kind: "refused", why: `its batch is ${look.batchStatus.status}` };
     }
-    const message =
-      action === "fail" ? failureMessage("OPERATOR_FAILED", `${operator.name}: ${operator.reason}`) : operator.reason;
-    const ops = operatorMoveOps(ctx, look, operator, op, { to, kind: EVENT_OF[action], message });
+    const message = action === "fail" ? failureMessage("OPERATOR_FAILED", `${who.name}: ${who.reason}`) : who.reason;
+    const ops = operatorMoveOps(ctx, look, who, op, { to, kind: EVENT_OF[action], message });
+    ended.length = 0;
+    if (isEnded(to) && !isEnded(look.status.status)) ended.push(look.batch);
     const checks = action === "delete" ? [batchCheck(look)] : [];
     return { kind: "go", shared: holds === null ? [] : holdsGuard(holds.value), ops: [...checks, ...ops] };
   });
+  if (result.kind === "applied") for (const batch of ended) await markDueIfLast(ctx, batch);
+  return result;
 }
 
 /** Failed → the stage after the last success, or an earlier one that the operator names. */
@@ -169,11 +183,14 @@ export async function resumeJob(
   id: JobId,
   at?: JobState,
 ): Promise<ActionResult> {
-  return await act(ctx, operator, "job.resume", id, async (op) => {
+  return await act(ctx, operator, "job.resume", id, async (op, who) => {
     const holds = await readHolds(ctx.session);
     if (!holds.ok) return { kind: "lost" };
     const look = await lookAt(ctx, id);
     if ("kind" in look) return look;
+    if (holds.value.collections.has(look.configuration.profile_name)) {
+      return { kind: "refused", why: `the collection ${look.configuration.profile_name} is held` };
+    }
     const refusal = resumeRefusal(look, at);
     if (refusal !== null) return { kind: "refused", why: refusal };
     const last = look.status.last_successful_status;
@@ -183,7 +200,7 @@ export async function resumeJob(
       retry_count: look.status.retry_count + 1,
       last_successful_status: chosenEarlier ? predecessor(at) : last,
     };
-    const ops = operatorMoveOps(ctx, look, operator, op, { to, kind: "resume", message: operator.reason, status });
+    const ops = operatorMoveOps(ctx, look, who, op, { to, kind: "resume", message: who.reason, status });
     return { kind: "go", shared: holdsGuard(holds.value), ops: [batchCheck(look), ...ops] };
   });
 }
@@ -210,6 +227,7 @@ export async function changePriority(
     const look = await lookAt(ctx, id);
     if ("kind" in look) return look;
     const to = clampPriority(priority);
+    if (isFinal(look.status.status)) return { kind: "refused", why: `the job is ${look.status.status}: it is over` };
     if (to === look.priority) return { kind: "refused", why: `its priority is ${to} already` };
     const { status } = look.status;
     return {

@@ -5,6 +5,7 @@
 import type { Op } from "@sluice/zookeeper";
 import { type AuditEntry, auditOps } from "./audit.ts";
 import type { QueueContext } from "./context.ts";
+import { cutBytes } from "./cut-bytes.ts";
 import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import { sendFenced } from "./send.ts";
@@ -30,6 +31,9 @@ export type ActionPlan =
   | Exclude<ActionResult, { kind: "applied" }>;
 
 const TRIES_MAX = 20;
+/** They go into status, history and audit: a reason is a sentence, not a document. */
+const NAME_BYTES = 200;
+const REASON_BYTES = 1_000;
 
 /**
  * Looks, plans and sends. A refusal at the audit's head only means that another action came between: try again. A
@@ -40,19 +44,20 @@ export async function act(
   operator: Operator,
   action: string,
   target: string,
-  look: (op: string) => Promise<ActionPlan>,
+  look: (op: string, who: Operator) => Promise<ActionPlan>,
 ): Promise<ActionResult> {
   const op = ctx.newId();
+  const who: Operator = { name: cutBytes(operator.name, NAME_BYTES), reason: cutBytes(operator.reason, REASON_BYTES) };
   let lastRefusal = "";
   for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
-    const plan = await look(op);
+    const plan = await look(op, who);
     if (plan.kind !== "go") return plan;
     const head = await ctx.session.get(paths.auditHead);
     if (!head.ok) return { kind: "lost" };
     const decoded = records.auditHead.decode(head.value.data);
     if (!decoded.ok) return { kind: "refused", why: decoded.problem };
     const at = formatTimestamp(ctx.clock.nowMs());
-    const entry: AuditEntry = { op, at, actor: operator.name, action, target, reason: operator.reason };
+    const entry: AuditEntry = { op, at, actor: who.name, action, target, reason: who.reason };
     const ops = [...plan.ops, ...auditOps(decoded.value, head.value.stat.version, entry)];
     const sent = await sendFenced(ctx, { rank: "operator", shared: plan.shared ?? [], ops }, () =>
       inAudit(ctx, op, decoded.value.number),

@@ -25,7 +25,12 @@ export const directoryOf = (state: JobState | BatchState): string => state.toLow
 const entryName = (priority: number, id: JobId): string => `${String(clampPriority(priority)).padStart(2, "0")}-${id}`;
 
 /** CDL's encoding of an ARK in a lock's name: `ark:/99999/fk4` is `ark_99999_fk4`. A collision only makes one wait. */
-const cdlName = (raw: string): string => raw.replaceAll(/:?\//g, "_");
+const cdlName = (raw: string): string => raw.replaceAll(/:?\//g, "_").replaceAll(FORBIDDEN, escaped);
+
+/** What ZooKeeper takes in no name: control characters, whatever needs two UTF-16 units, private use. */
+const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Co}\u{FFF0}-\u{10FFFF}]/gu;
+const escaped = (char: string): string =>
+  [...Buffer.from(char)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
 export const paths = {
   batches: "/batches",

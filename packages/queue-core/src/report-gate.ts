@@ -13,11 +13,18 @@ import { nextBatchState } from "./transitions.ts";
 
 /** After a move that ended a job: when it was the last one under way, tell the reporters. True = told. */
 export async function markDueIfLast(ctx: QueueContext, batch: BatchId): Promise<boolean> {
-  const bucket = await ctx.session.exists(paths.bucket(batch, "batch-processing"));
+  let bucket = await ctx.session.exists(paths.bucket(batch, "batch-processing"));
+  if (!bucket.ok && (await ctx.session.untilConnected())) {
+    bucket = await ctx.session.exists(paths.bucket(batch, "batch-processing"));
+  }
   // No answer: the reporter's sweep finds the batch later. A missing bucket is a batch that is gone.
   if (!bucket.ok || bucket.value === null || bucket.value.numChildren > 0) return false;
-  const answer = await ctx.committer.submit({ rank: "commit", ops: [createOp(paths.dueBatch(batch))] });
-  return answer.ok || answer.code === "NODE_EXISTS";
+  const sent = await sendFenced(ctx, { rank: "commit", ops: [createOp(paths.dueBatch(batch))] }, async () => {
+    const due = await ctx.session.exists(paths.dueBatch(batch));
+    if (!due.ok) return "ask-again";
+    return due.value === null ? "send-again" : "applied";
+  });
+  return sent.kind === "applied" || (sent.kind === "refused" && sent.fault.code === "NODE_EXISTS");
 }
 
 export type GateResult =

@@ -40,6 +40,7 @@ export async function sendFenced(ctx: QueueContext, move: Move, look: () => Prom
         return { kind: "refused", fault: answer };
     }
   }
+  await ctx.session.close(); // What hangs on it must not hang for ever.
   return { kind: "lost" };
 }
 

@@ -1,3 +1,4 @@
+import type { Session } from "@sluice/zookeeper";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   aBatch,
@@ -371,7 +372,14 @@ describe("a submission key", () => {
   test("is forgotten when nobody can repeat it any more", async () => {
     await cleanedUp("key-10");
     expect(await expireKeys(reporter.ctx)).toBe(0);
-    const later = { ...reporter.ctx, clock: { ...reporter.ctx.clock, nowMs: () => Date.now() + 32 * 86_400_000 } };
+    const session = new Proxy(reporter.session, {
+      get: (target, key: keyof Session) => {
+        if (key === "serverNowMs") return () => target.serverNowMs() + 32 * 86_400_000;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const later = { ...reporter.ctx, session };
     expect(await expireKeys(later)).toBe(1);
     expect(await tree(reporter.session, { under: ["/fleet/keys"] })).toEqual({ "/fleet/keys": null });
   });

@@ -8,24 +8,29 @@ const event: fc.Arbitrary<NewEvent> = fc.record({
   atMs: fc.nat(),
   kind: fc.constantFrom(...EVENT_KINDS),
   state: fc.constantFrom(...JOB_STATES),
-  by: fc.string({ maxLength: 200 }),
-  detail: fc.string({ maxLength: 300 }),
+  by: fc.string({ maxLength: 200, unit: "binary" }),
+  detail: fc.string({ maxLength: 300, unit: "binary" }),
 });
 const start = (): FleetJob => newFleetJob({ op: "op-0", atMs: 0, kind: "create", state: "Pending", by: "intake" });
 
 describe("the short history of a job", () => {
   test("stays within 1 KB, and always holds the op of the last write", () => {
     fc.assert(
-      fc.property(fc.array(event, { minLength: 1, maxLength: 40 }), fc.string({ maxLength: 500 }), (events, why) => {
-        let job = start();
-        for (const [i, e] of events.entries()) {
-          job = claimed(job, "worker-with-a-rather-long-name-on-some-host", e.atMs);
-          job = i % 2 === 0 ? moved(job, e, 7) : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
-          expect(hasOp(job, e.op)).toBe(true);
-          expect(job.events.length).toBeLessThanOrEqual(12);
-          expect(Buffer.byteLength(records.fleetJob.encode(job))).toBeLessThanOrEqual(1024);
-        }
-      }),
+      fc.property(
+        fc.array(event, { minLength: 1, maxLength: 40 }),
+        fc.string({ maxLength: 500, unit: "binary" }),
+        (events, why) => {
+          let job = start();
+          for (const [i, e] of events.entries()) {
+            job = claimed(job, "worker-with-a-rather-long-name-on-some-host", e.atMs);
+            job = i % 2 === 0 ? moved(job, e, 7) : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
+            if (i % 3 === 0) job = explained(job, why);
+            expect(hasOp(job, e.op)).toBe(true);
+            expect(job.events.length).toBeLessThanOrEqual(12);
+            expect(Buffer.byteLength(records.fleetJob.encode(job))).toBeLessThanOrEqual(1024);
+          }
+        },
+      ),
     );
   });
 

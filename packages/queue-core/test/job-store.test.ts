@@ -185,6 +185,18 @@ describe("committing", () => {
     expect(await readJob(estimator.session, job)).toMatchObject({ value: { priority: 50 } });
   });
 
+  test("goes through after the priority was changed and changed back under it", async () => {
+    const { intake, job } = await oneJob();
+    await intake.jobs.commit(await claimJob(intake, "Pending", job), { kind: "done", changes: {} });
+    const estimator = await worker("estimator");
+    const loaded = await claimJob(estimator, "Estimating", job);
+    const operator = await worker("operator", { register: false });
+    for (const priority of [40, 5]) await changePriority(operator.ctx, OPERATOR, job, priority);
+    const result = await estimator.jobs.commit(loaded, { kind: "done", changes: { priorityDelta: 10 } });
+    expect(result).toMatchObject({ kind: "applied" });
+    expect((await readyEntry(estimator, "Provisioning", job)).priority).toBe(15);
+  });
+
   test("clamps a priority that would need a third digit", async () => {
     const intake = await worker("batch-intake");
     const { jobs } = await aBatchOfJobs(intake, 1);

@@ -17,6 +17,7 @@ import {
   testZooKeeper,
 } from "@sluice/testkit";
 import {
+  acquireObjectLocks,
   actOnJob,
   batchUuidFromRandom,
   createBatch,
@@ -24,10 +25,12 @@ import {
   listBucket,
   makeExpander,
   makeIdBlocks,
+  markDueIfLast,
   paths,
   peek,
   readBatch,
   readJob,
+  releaseObjectLocks,
   resumeJob,
 } from "../src/index.ts";
 
@@ -196,4 +199,49 @@ test("work whose session is lost is dropped, never resolved or sent again", asyn
   expect(short.session.state).toBe("lost");
   await proxy.setMode("pass");
   expect(await readJob(witness.session, jobs[0]!)).toMatchObject({ value: { status: { status: "Pending" } } });
+});
+
+describe("letting go of a lock over a bad link", () => {
+  const lockOf = async (path: string): Promise<boolean> => {
+    const lock = await witness.session.exists(path);
+    return lock.ok && lock.value !== null;
+  };
+
+  test("one who was fenced out removes its lock although the look at it is lost", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 1);
+    const loaded = await claimJob(subject, "Pending", jobs[0]!);
+    const status = await witness.session.get(paths.jobStatus(jobs[0]!));
+    if (!status.ok) throw new Error(status.code);
+    // As by a writer who fences out and forgets the lock.
+    const { data, stat } = status.value;
+    await witness.session.multi([{ op: "set", path: paths.jobStatus(jobs[0]!), data, version: stat.version }]);
+    const lost = proxy.onNext("multiRead", "cutBefore");
+    expect(await subject.jobs.commit(loaded, { kind: "done", changes: {} })).toEqual({ kind: "fenced" });
+    await lost;
+    expect(await lockOf(paths.jobLock(jobs[0]!))).toBe(false);
+  });
+
+  test("object locks are let go however often the answer is lost, as long as the session lives", async () => {
+    const path = paths.storageLock("ark:/99999/fk4");
+    const taken = await acquireObjectLocks(subject.ctx, subject.actor, [path]);
+    if (taken.kind !== "acquired") throw new Error(taken.kind);
+    let cuts = 0;
+    proxy.onRequest(({ opcode }) => (opcode === "multiRead" && cuts++ < 7 ? "cutBefore" : "pass"));
+    await releaseObjectLocks(subject.ctx, taken.locks);
+    expect(cuts).toBeGreaterThan(7);
+    expect([subject.session.state, await lockOf(path)]).toEqual(["connected", false]);
+  });
+
+  test("the last job's end is told to the reporters although the answer is lost", async () => {
+    const { batch, jobs } = await aBatchOfJobs(witness, 1);
+    await subject.jobs.commit(await claimJob(subject, "Pending", jobs[0]!), {
+      kind: "fail",
+      code: "UNEXPECTED",
+      message: "",
+    });
+    const lost = proxy.onNext("multi", "cutBefore");
+    expect(await markDueIfLast(subject.ctx, batch)).toBe(true);
+    await lost;
+    expect(await lockOf(paths.dueBatch(batch))).toBe(true);
+  });
 });

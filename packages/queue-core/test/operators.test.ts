@@ -101,6 +101,29 @@ describe("holds", () => {
   });
 });
 
+test("a job of a held collection is not resumed", async () => {
+  const { jobs } = await aBatchOfJobs(intake, 1);
+  await actOnJob(operator.ctx, OPERATOR, "fail", jobs[0]!);
+  await setHold(operator.ctx, OPERATOR, COLLECTION);
+  expect(await resumeJob(operator.ctx, OPERATOR, jobs[0]!)).toEqual({
+    kind: "refused",
+    why: "the collection sluice_demo_content is held",
+  });
+});
+
+test("failing the last job under way makes its batch due, as any other end does", async () => {
+  const { batch, jobs } = await aBatchOfJobs(intake, 1);
+  await actOnJob(operator.ctx, OPERATOR, "fail", jobs[0]!);
+  expect(await operator.session.exists(paths.dueBatch(batch))).toMatchObject({ ok: true, value: { version: 0 } });
+});
+
+test("a reason that is a document is cut to a sentence", async () => {
+  const { jobs } = await aBatchOfJobs(intake, 1);
+  await actOnJob(operator.ctx, { name: "o".repeat(5_000), reason: "水".repeat(100_000) }, "fail", jobs[0]!);
+  const status = await operator.session.get(paths.jobStatus(jobs[0]!));
+  expect(status.ok && status.value.data.length).toBeLessThan(3_000);
+});
+
 describe("resuming", () => {
   test("is refused for a corrupt payload, allowed at an earlier stage of one's choice", async () => {
     const { jobs } = await aBatchOfJobs(intake, 2);
@@ -199,7 +222,7 @@ describe("room in the working volume", () => {
 
 describe("locks of objects", () => {
   test("are taken all or none, and free again when let go or when the session ends", async () => {
-    const both = [paths.storageLock("ark:/99999/a"), paths.localIdLock("loc;1", "ark:/99999/owner")];
+    const both = [paths.storageLock("ark:/99999/a"), paths.localIdLock("loc;1 😀\u0007", "ark:/99999/owner")];
     const first = await acquireObjectLocks(intake.ctx, intake.actor, both);
     if (first.kind !== "acquired") throw new Error(first.kind);
     const other = await testWorker(connect, "processor");

@@ -38,6 +38,7 @@ import {
   type EncodedRequest,
   type WatchKind,
 } from "./wire/requests.ts";
+import { inRequests, pathOf } from "./read-requests.ts";
 
 export interface SessionParts extends LifeParts {
   /** The chroot; "" for none. */
@@ -122,13 +123,21 @@ export class LiveSession implements Session {
     });
   }
 
-  readMany(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>> {
-    if (reads.length === 0) return Promise.resolve({ ok: true, value: [] });
+  async readMany(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>> {
     for (const read of reads) {
-      const path = "get" in read ? read.get : read.children;
-      const problem = pathProblem(path);
-      if (problem !== null) return Promise.resolve(badPath(path, problem));
+      const problem = pathProblem(pathOf(read));
+      if (problem !== null) return badPath(pathOf(read), problem);
     }
+    const value: ReadAnswer[] = [];
+    for (const some of inRequests(reads, this.#root.length)) {
+      const answer = await this.#readSome(some);
+      if (!answer.ok) return answer;
+      value.push(...answer.value);
+    }
+    return { ok: true, value };
+  }
+
+  #readSome(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>> {
     return this.#life.ask<Answer<readonly ReadAnswer[]>>({
       operation: "readMany",
       request: encodeMultiRead(reads, this.#root),

@@ -24,6 +24,17 @@ describe("a session", () => {
     expect(await session.children("/a")).toMatchObject({ ok: true, value: { names: ["b"], stat: { numChildren: 1 } } });
   });
 
+  test("reads more than one request may hold, in the order asked", async () => {
+    const session = await zk.session();
+    await session.multi([{ op: "create", path: "/last", data: text("here") }]);
+    const reads = Array.from({ length: 15_000 }, (_, i) => ({ get: `/no-such-node-with-a-rather-long-name-${i}` }));
+    const answer = await session.readMany([...reads, { get: "/last" }]);
+    if (!answer.ok) throw new Error(answer.detail);
+    expect(answer.value).toHaveLength(15_001);
+    expect(answer.value.slice(0, -1).every(({ kind }) => kind === "none")).toBe(true);
+    expect(answer.value.at(-1)).toMatchObject({ kind: "node" });
+  });
+
   test("answers a refusal with the op that failed, and applies nothing of the multi", async () => {
     const session = await zk.session();
     await session.multi([{ op: "create", path: "/a", data: text("") }]);

@@ -10,6 +10,11 @@ export class FleetIdGuard {
   readonly #clock: Clock;
   readonly #onChanged: (problem: string) => void;
   #checkedAtMs = -Infinity;
+  /** One and the same function: the client keeps it once, however often it is armed. */
+  readonly #watch = (): void => {
+    this.#checkedAtMs = -Infinity;
+    void this.check();
+  };
 
   constructor(session: Session, known: string, clock: Clock, onChanged: (problem: string) => void) {
     this.#session = session;
@@ -18,12 +23,12 @@ export class FleetIdGuard {
     this.#onChanged = onChanged;
   }
 
-  /** At every poll, and no more than once a second. */
+  /** At every poll, and no more than once a second; a watch tells those who have nothing to poll. */
   async check(): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#checkedAtMs < EVERY_MS) return;
     this.#checkedAtMs = nowMs;
-    const node = await this.#session.get(paths.fleetId);
+    const node = await this.#session.get(paths.fleetId, this.#watch);
     if (!node.ok && node.code !== "NO_NODE") return;
     const found = node.ok ? node.value.data.toString("utf8").trim() : "gone";
     if (found !== this.#known) this.#onChanged(`${paths.fleetId} was ${this.#known} and is ${found}`);

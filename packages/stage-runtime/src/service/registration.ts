@@ -2,9 +2,12 @@
 import { formatTimestamp, paths, records, type WorkerRecord } from "@sluice/queue-core";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Progress } from "../duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import { Waker } from "../engine/waker.ts";
 
+/** The node is for people, and ZooKeeper is no place for large ones: of many jobs the longest in hand are shown. */
+const SHOWN_JOBS_MAX = 200;
 const REWRITE_EVERY_MS = 30_000;
 /** Our name still belongs to a session that died and is not over yet. */
 const NAME_TAKEN_RETRY_MS = 250;
@@ -20,7 +23,8 @@ export class Registration {
   readonly #path: string;
   readonly #since: string;
   readonly #waker = new Waker();
-  #nodeVersion = 0;
+  /** As made: created and written once. */
+  #nodeVersion = 1;
 
   constructor(parts: RegistrationParts) {
     this.#parts = parts;
@@ -38,7 +42,11 @@ export class Registration {
       const data = records.worker.encode(this.#record());
       const answer = await queue.committer.submit({
         rank: "operator",
-        ops: [{ op: "create", path: this.#path, data, ephemeral: true }],
+        // Written twice: the answer to a `set` tells the server's clock, by which all delays of the tree count.
+        ops: [
+          { op: "create", path: this.#path, data, ephemeral: true },
+          { op: "set", path: this.#path, data, version: 0 },
+        ],
       });
       if (answer.ok || (await this.#isOurs())) return true;
       if (answer.code === "NO_NODE") await this.#makeParent();
@@ -110,8 +118,8 @@ export class Registration {
   #record(): WorkerRecord {
     const { scope, version, isDraining } = this.#parts;
     const { user, system } = process.cpuUsage();
-    const jobs = scope.inHand.list();
-    const progress = jobs.flatMap((entry) => (entry.progress === null ? [] : [[entry.job, entry.progress] as const]));
+    const jobs = scope.inHand.list().slice(0, SHOWN_JOBS_MAX);
+    const progress = jobs.flatMap(({ job, progress: shown }) => (shown === null ? [] : [[job, brief(shown)] as const]));
     return {
       host: hostname(),
       pid: process.pid,
@@ -126,3 +134,8 @@ export class Registration {
     };
   }
 }
+
+const NOTE_MAX = 100;
+
+const brief = (progress: Progress): Progress =>
+  progress.note === undefined ? progress : { ...progress, note: progress.note.slice(0, NOTE_MAX) };

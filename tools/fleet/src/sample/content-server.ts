@@ -68,6 +68,8 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
 
 /** A batch of single files, one object each. */
 function manifest(base: string, files: readonly SampleFile[]): string {
+  // Another start is another deposit: the same local ids would name the objects of the last one.
+  const run = Math.trunc(performance.timeOrigin).toString(36);
   const rows = files.map(({ name, size, sha256 }, i) => {
     const title = name.replace(/\.[^.]+$/, "").replaceAll("-", " ");
     const columns = [
@@ -78,7 +80,7 @@ function manifest(base: string, files: readonly SampleFile[]): string {
       "",
       name,
       "",
-      `sample-${i + 1}`,
+      `sample-${run}-${i + 1}`,
       "The Sluice team",
       title,
       "2026",
