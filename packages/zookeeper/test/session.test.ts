@@ -27,10 +27,10 @@ describe("a session", () => {
   test("reads more than one request may hold, in the order asked", async () => {
     const session = await zk.session();
     await session.multi([{ op: "create", path: "/last", data: text("here") }]);
-    const reads = Array.from({ length: 15_000 }, (_, i) => ({ get: `/no-such-node-with-a-rather-long-name-${i}` }));
+    const reads = Array.from({ length: 2_600 }, (_, i) => ({ get: `/${"long".repeat(50)}-${i}` }));
     const answer = await session.readMany([...reads, { get: "/last" }]);
     if (!answer.ok) throw new Error(answer.detail);
-    expect(answer.value).toHaveLength(15_001);
+    expect(answer.value).toHaveLength(2_601);
     expect(answer.value.slice(0, -1).every(({ kind }) => kind === "none")).toBe(true);
     expect(answer.value.at(-1)).toMatchObject({ kind: "node" });
   });
