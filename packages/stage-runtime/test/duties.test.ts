@@ -13,7 +13,7 @@ import {
   type Submission,
 } from "@sluice/queue-core";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { waitFor } from "@sluice/testkit";
+import { startFaultProxy, waitFor } from "@sluice/testkit";
 import { randomBytes } from "node:crypto";
 import { type BatchStage, consumed, type Inbox, retry, snooze, type Sweep } from "../src/index.ts";
 import { World } from "./support/world.ts";
@@ -183,6 +183,56 @@ describe("an inbox", () => {
     const { recorder } = world.start("reporter", [duty]);
     await recorder.until("item", 2);
     expect(await world.children(PATH)).toEqual(["a"]);
+  });
+
+  test.each([
+    ["getData", "cutBefore"],
+    ["getData", "cutAfterForward"],
+    ["multi", "cutAfterForward"],
+  ] as const)("handles its item in the same session when a %s is lost (%s)", async (opcode, verdict) => {
+    const proxy = await startFaultProxy(world.connect);
+    let cuts = 0;
+    proxy.onRequest((frame) => {
+      const isIt = frame.opcode === opcode && frame.bytes.includes(`${PATH}/a`);
+      return isIt && cuts++ === 0 ? verdict : "pass";
+    });
+    await leave("a");
+    const { recorder } = world.start("notifier", [inbox(() => Promise.resolve(consumed))], {
+      ZOOKEEPER_CONNECT: proxy.connect,
+      ZK_SESSION_TIMEOUT_MS: "20000",
+    });
+    await recorder.until("item", 1, ({ outcome }) => outcome === "consumed");
+    expect(cuts).toBeGreaterThan(0);
+    expect(recorder.all("session")).toEqual([{ kind: "session", state: "started" }]);
+    expect(await world.children(PATH)).toEqual([]);
+    await world.close();
+    await proxy.close();
+    world = await World.make();
+  });
+
+  test("lets go of its lock though the first try to drop it is lost", async () => {
+    const proxy = await startFaultProxy(world.connect);
+    let handled = false;
+    proxy.onRequest(({ opcode, bytes }) => {
+      if (!handled || opcode !== "multi" || !bytes.includes(`${PATH}/a/lock`)) return "pass";
+      handled = false;
+      return "cutBefore";
+    });
+    await leave("a");
+    const stage = inbox(() => {
+      handled = true;
+      return Promise.resolve(snooze(600_000, "later"));
+    });
+    const { recorder } = world.start("notifier", [stage], {
+      ZOOKEEPER_CONNECT: proxy.connect,
+      ZK_SESSION_TIMEOUT_MS: "20000",
+    });
+    await recorder.until("item", 1, ({ outcome }) => outcome === "snooze");
+    expect(handled).toBe(false);
+    expect(await world.children(`${PATH}/a`)).toEqual([]);
+    await world.close();
+    await proxy.close();
+    world = await World.make();
   });
 
   test("takes a throw for a passing failure", async () => {

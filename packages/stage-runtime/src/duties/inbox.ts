@@ -1,7 +1,8 @@
 /** The engine of an inbox: items that somebody left in a directory, each acted upon once. */
 import { EMPTY } from "@sluice/queue-core";
-import type { Stat } from "@sluice/zookeeper";
+import { type Fault, resolveUnknown, type Stat } from "@sluice/zookeeper";
 import type { Inbox, InboxContext } from "../duty.ts";
+import { letGo } from "../engine/let-go.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
 import { type InboxOutcome, retry } from "../outcome.ts";
@@ -9,6 +10,7 @@ import { type ItemResult, startItemDuty } from "./item-loop.ts";
 import { ItemRetries } from "./item-retries.ts";
 
 const HELD_BY_ANOTHER_MS = 1_000;
+const NO_ANSWER: Fault = { ok: false, code: "UNKNOWN", detail: "" };
 
 export function startInbox(inbox: Inbox, scope: Scope): RunningDuty {
   const retries = new ItemRetries(scope.random);
@@ -44,12 +46,19 @@ class InboxWork {
     if (this.#inbox.exclusive && !(await this.#takeLock()))
       return { kind: "later", outcome: "held", delayMs: HELD_BY_ANOTHER_MS };
     const item = await this.#scope.queue.session.get(this.#path);
-    if (!item.ok) return { kind: "gone", outcome: "gone" };
+    if (!item.ok) return await this.#unread(item.code);
     const outcome = await this.#handle(item.value.data);
     if (isLost(this.#scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
     if (outcome.kind === "consumed") return await this.#consume(item.value.stat);
     await this.#dropLock();
     return this.#later(outcome);
+  }
+
+  /** Only the server's word says that it is gone; without an answer it is looked at again. */
+  async #unread(code: Fault["code"]): Promise<ItemResult> {
+    if (code === "NO_NODE") return { kind: "gone", outcome: "gone" };
+    await this.#dropLock();
+    return { kind: "later", outcome: "unread", delayMs: HELD_BY_ANOTHER_MS };
   }
 
   async #handle(data: Buffer): Promise<InboxOutcome> {
@@ -64,17 +73,42 @@ class InboxWork {
     }
   }
 
-  /** An item without children can be deleted by anybody; one with a lock only together with it. */
+  /**
+   * An item without children can be deleted by anybody; one with a lock only together with it. One worker of a session
+   * has an item at a time: a lock of our session is ours, left by a turn whose answers were lost.
+   */
   async #takeLock(): Promise<boolean> {
     const answer = await this.#submit([{ op: "create", path: this.#lock, data: EMPTY, ephemeral: true }]);
     if (answer.ok) return true;
-    if (answer.code !== "UNKNOWN" || !(await this.#scope.queue.session.barrier())) return false;
-    const lock = await this.#scope.queue.session.exists(this.#lock);
-    return lock.ok && lock.value?.ephemeralOwner === this.#scope.queue.session.id;
+    if (answer.code === "NODE_EXISTS") return (await this.#holder()) === "ours";
+    if (answer.code !== "UNKNOWN") return false;
+    const taken = await resolveUnknown(this.#scope.queue.session, async () => {
+      const holder = await this.#holder();
+      return holder === "unknown" ? NO_ANSWER : { ok: true, value: holder === "ours" };
+    });
+    if (!taken.ok && taken.why === "unresolved") await this.#dropLock();
+    return taken.ok && taken.value;
   }
 
+  async #holder(): Promise<"ours" | "others" | "nobody" | "unknown"> {
+    const { session } = this.#scope.queue;
+    const lock = await session.exists(this.#lock);
+    if (!lock.ok) return "unknown";
+    if (lock.value === null) return "nobody";
+    return lock.value.ephemeralOwner === session.id ? "ours" : "others";
+  }
+
+  /** Until it is gone, or not ours; a session that cannot let go of it ends. */
   async #dropLock(): Promise<void> {
-    if (this.#inbox.exclusive) await this.#submit([{ op: "delete", path: this.#lock, version: 0 }]);
+    if (!this.#inbox.exclusive) return;
+    await letGo(this.#scope, { inbox: this.#inbox.name, item: this.#name }, async () => {
+      if (!(await this.#scope.queue.session.untilConnected())) return { kind: "lost" };
+      const answer = await this.#submit([{ op: "delete", path: this.#lock, version: 0 }]);
+      if (answer.ok || answer.code === "NO_NODE") return { kind: "gone" };
+      if (answer.code === "UNKNOWN") await this.#scope.queue.session.barrier();
+      const holder = await this.#holder();
+      return { kind: holder === "ours" || holder === "unknown" ? "refused" : "gone" };
+    });
   }
 
   async #consume({ version, czxid }: Stat): Promise<ItemResult> {
@@ -84,6 +118,7 @@ class InboxWork {
     const answer = await this.#submit([...unlock, { op: "delete", path: this.#path, version }]);
     if (answer.ok || answer.code === "NO_NODE") return { kind: "gone", outcome: "consumed" };
     this.#scope.log.warn({ inbox: this.#inbox.name, item: this.#name, code: answer.code }, "an item was not removed");
+    await this.#dropLock();
     await this.#dropLock();
     return { kind: "later", outcome: "refused", delayMs: HELD_BY_ANOTHER_MS };
   }
