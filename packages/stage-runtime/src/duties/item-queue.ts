@@ -26,9 +26,9 @@ export class ItemQueue {
     const nowMs = this.#nowMs();
     const workers = await this.#scope.members.list();
     const open = this.#names.filter((name) => (this.#notBeforeMs.get(name) ?? 0) <= nowMs);
-    const own = open.filter((name) => ownerOf(name, workers) === this.#scope.actor.worker);
+    const own = new Set(open.filter((name) => ownerOf(name, workers) === this.#scope.actor.worker));
     const left = open.filter(
-      (name) => !own.includes(name) && nowMs - (this.#firstSeenMs.get(name) ?? nowMs) >= TAKE_OVER_MS,
+      (name) => !own.has(name) && nowMs - (this.#firstSeenMs.get(name) ?? nowMs) >= TAKE_OVER_MS,
     );
     return [...own, ...left];
   }
