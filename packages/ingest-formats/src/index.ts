@@ -12,6 +12,7 @@ export type { DublinCore, DublinCoreElement } from "./dublin-core.ts";
 export { type DataCite, parseDataCite } from "./datacite.ts";
 export { type Embargo, parseEmbargo } from "./embargo.ts";
 export { parseDeleteList } from "./delete-list.ts";
+export { readXml, type XmlElement } from "./xml.ts";
 export {
   INGEST_FILE_KEYS,
   type IngestFile,

@@ -11,14 +11,18 @@ import {
 } from "@sluice/stage-runtime";
 import { z } from "zod";
 import { MINT_URL_FORMS, type MintUrl, parseAccount, parseMintUrl } from "./minter/open-minter.ts";
-import { parseStorageUrl } from "./store/open-store.ts";
+import { parseStorageUrl, STORAGE_URL_FORMS, type StorageUrl } from "./store/open-store.ts";
 
 export const processorConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(2),
   METRICS_PORT: port().default(9_404),
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
-  STORAGE_URL: parsedText(parseStorageUrl, "ocfl:FOLDER").prefault("ocfl:./data/store"),
+  STORAGE_URL: parsedText(parseStorageUrl, STORAGE_URL_FORMS).prefault("ocfl:./data/store"),
+  /** Where a storage service finds WORKING_DIR. */
+  WORKING_ACCESS_URL: z.httpUrl({ error: "must be an http or https URL" }).optional(),
+  /** How long a storage service may take for one object, which it fetches meanwhile. */
+  STORE_TIMEOUT_MS: wholeNumber({ min: 1_000, max: 604_800_000 }).default(172_800_000),
   /** Asked which objects local ids stand for. */
   INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).prefault("sqlite:./data/inventory.db"),
   /** Who gives new ARKs; the shoulder counts where profiles name no minter of their own. */
@@ -45,6 +49,13 @@ export const PROCESSOR_RELATIONS: readonly Relation[] = [
     needs: ["MINT_URL"],
     holds: ({ MINT_URL, EZID_CREDENTIALS }) => (MINT_URL as MintUrl).kind === "noid" || EZID_CREDENTIALS !== undefined,
     message: "is required for an EZID service (in EZID_CREDENTIALS_FILE)",
+  },
+  {
+    path: "WORKING_ACCESS_URL",
+    needs: ["STORAGE_URL"],
+    holds: ({ STORAGE_URL, WORKING_ACCESS_URL }) =>
+      (STORAGE_URL as StorageUrl).kind === "ocfl" || WORKING_ACCESS_URL !== undefined,
+    message: "is required for a storage service, which fetches the files from there",
   },
 ];
 

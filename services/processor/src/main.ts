@@ -7,12 +7,18 @@ import { loadConfig } from "./config.ts";
 import { openMinter } from "./minter/open-minter.ts";
 import { processingStage } from "./process.ts";
 import { openStore } from "./store/open-store.ts";
+import { workingUrl } from "./store/working-url.ts";
 
 const config = loadConfig(process.env);
-const egress = createEgress({
-  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
-  totalTimeoutMs: config.MINT_TIMEOUT_MS,
+const policy = config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY;
+const egress = createEgress({ policy, totalTimeoutMs: config.MINT_TIMEOUT_MS });
+// It says nothing while it fetches what it is to store.
+const storeEgress = createEgress({
+  policy,
+  totalTimeoutMs: config.STORE_TIMEOUT_MS,
+  idleTimeoutMs: config.STORE_TIMEOUT_MS,
 });
+const urlOf = workingUrl(config.WORKING_DIR, config.WORKING_ACCESS_URL);
 const profiles = await openProfiles(config.PROFILES_DIR);
 const inventory = await openInventory(config.INVENTORY_URL);
 
@@ -23,7 +29,8 @@ await runService({
     processingStage({
       folder: await openWorkingFolder(config.WORKING_DIR),
       profiles,
-      store: await openStore(config.STORAGE_URL, clock.nowMs()),
+      store: await openStore(config.STORAGE_URL, { nowMs: clock.nowMs(), egress: storeEgress, urlOf }),
+      urlOf,
       minter: openMinter(config.MINT_URL, {
         egress,
         account: config.EZID_CREDENTIALS,
@@ -35,6 +42,6 @@ await runService({
     }),
   ],
   close: async () => {
-    await Promise.all([profiles.close(), inventory.close(), egress.close()]);
+    await Promise.all([profiles.close(), inventory.close(), egress.close(), storeEgress.close()]);
   },
 });

@@ -9,6 +9,8 @@ export interface ProcessorParts {
   readonly folder: WorkingFolder;
   readonly profiles: ProfileSource;
   readonly store: ObjectStore;
+  /** The address of a working file, for the storage manifest. */
+  readonly urlOf: (path: string) => string;
   readonly minter: Minter;
   readonly localIds: LocalIdIndex;
   /** How long a job waits whose object another job is working on. */

@@ -64,7 +64,11 @@ async function storeObject(
   const facts = { job, profile, description, identity, storageService, submitted, deleteList: deletions.list };
   const packaged = await packageObject(facts, deletions.producer, place, parts);
   if (!packaged.ok) return packaged.outcome;
-  const stored = await store(job, ctx, parts, identity, { files: packaged.value, deletes: deletions.paths });
+  const stored = await store(job, ctx, parts, identity, {
+    files: packaged.value,
+    deletes: deletions.paths,
+    node: profile.storageNode,
+  });
   if (stored.kind !== "stored") return notStored(stored);
   const published = await publish(ctx, parts, identity, mintRequest(job, ctx, profile, description, identity.ark));
   return published ?? settle(job, stored, identity, description);
@@ -99,7 +103,7 @@ async function store(
   ctx: JobContext,
   parts: ProcessorParts,
   { ark, source }: Identity,
-  content: Pick<StoreRequest, "files" | "deletes">,
+  content: Pick<StoreRequest, "files" | "deletes" | "node">,
 ): Promise<StoreResult> {
   const request: StoreRequest = {
     ark,

@@ -38,3 +38,9 @@ test("an EZID service needs its account, which is never in its URL", () => {
   });
   expect(read({ MINT_URL: "https://a:b@ezid.example.org/shoulder/ark:/99999/fk4" })).toMatchObject({ ok: false });
 });
+
+test("a storage service needs an address to fetch from", () => {
+  const STORAGE_URL = "merritt+http://store.example.org:35121";
+  expect(read({ STORAGE_URL })).toMatchObject({ ok: false, problems: [expect.stringContaining("WORKING_ACCESS_URL")] });
+  expect(read({ STORAGE_URL, WORKING_ACCESS_URL: "http://ingest.example.org/queue" })).toMatchObject({ ok: true });
+});

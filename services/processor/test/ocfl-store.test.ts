@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
+import { createEgress } from "@sluice/safe-io";
 import type { StoreRequest, StoreResult } from "../src/store/object-store.ts";
 import { locate } from "../src/store/ocfl/layout.ts";
 import { openOcflStore } from "../src/store/ocfl/ocfl-store.ts";
@@ -300,16 +301,22 @@ describe("what a crash leaves in the staging area", () => {
 });
 
 describe("STORAGE_URL", () => {
-  test("names a folder of an OCFL store", () => {
+  test("names a folder of an OCFL store, or a storage service", () => {
     expect(parseStorageUrl("ocfl:./data/store")).toEqual({ kind: "ocfl", folder: "./data/store" });
     expect(parseStorageUrl("ocfl:///srv/store")).toEqual({ kind: "ocfl", folder: "/srv/store" });
+    expect(parseStorageUrl("merritt+http://store:35121/x/")).toEqual({ kind: "merritt", base: "http://store:35121/x" });
+    expect(parseStorageUrl("merritt+http://a:b@store")).toBeNull();
     expect(parseStorageUrl("ocfl:")).toBeNull();
     expect(parseStorageUrl("s3://bucket")).toBeNull();
   });
 
   test("opens what it names", async () => {
     const folder = join(tempFolder(), "store");
-    const store = await openStore(parseStorageUrl(`ocfl:${folder}`)!, NOW);
-    expect(store.name).toBe(`file://${folder}`);
+    const egress = createEgress();
+    const options = { nowMs: NOW, egress, urlOf: (path: string) => path };
+    const store = await openStore(parseStorageUrl(`ocfl:${folder}`)!, options);
+    const service = await openStore(parseStorageUrl("merritt+https://store.example.org:35121/")!, options);
+    expect([store.name, service.name]).toEqual([`file://${folder}`, "https://store.example.org:35121"]);
+    await egress.close();
   });
 });

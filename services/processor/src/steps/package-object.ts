@@ -1,6 +1,5 @@
 /** The object as it goes to the store: the producer's files, ours, and the manifest of both. */
 import { createHash } from "node:crypto";
-import { pathToFileURL } from "node:url";
 import { describeProblem, parsePayloadType, printStorageManifest } from "@sluice/ingest-formats";
 import { fail } from "@sluice/stage-runtime";
 import { MANIFEST_FILE } from "@sluice/working-folder";
@@ -30,7 +29,7 @@ export async function packageObject(
     if (!written.ok) return written;
     files.push(written.value);
   }
-  const printed = printStorageManifest(files.map(manifestRow));
+  const printed = printStorageManifest(files.map((file) => manifestRow(parts.urlOf, file)));
   if (!printed.ok) return ended(fail("NAME_REFUSED", printed.problems.map(describeProblem).join("; ")));
   const itself = { name: "mrt-manifest.txt", data: Buffer.from(printed.value) };
   const written = await writeSystemFile(itself, facts.submitted, place, parts);
@@ -73,8 +72,11 @@ const packagedProducerFile = ({ name, path, bytes, modifiedMs, sha256, sha512 }:
   modified: new Date(modifiedMs).toISOString(),
 });
 
-const manifestRow = ({ logicalPath, source, size, sha256, modified }: PackagedFile) => ({
-  fileUrl: pathToFileURL(source).href.replaceAll("|", "%7C"),
+const manifestRow = (
+  urlOf: ProcessorParts["urlOf"],
+  { logicalPath, source, size, sha256, modified }: PackagedFile,
+) => ({
+  fileUrl: urlOf(source),
   digest: { algorithm: "sha256" as const, value: sha256 },
   fileSize: size,
   fileLastModified: modified,

@@ -26,6 +26,8 @@ export interface StoreRequest {
   readonly mode: StoreMode;
   /** The ARK is a new one: an object that is there, and not by this job, is somebody else's. */
   readonly fresh: boolean;
+  /** The profile's StorageNode, where the store has several. */
+  readonly node: number | undefined;
   readonly note: string;
   readonly user: string;
   /** RFC 3339. */

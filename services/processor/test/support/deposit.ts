@@ -10,6 +10,7 @@ import { noidMinter } from "../../src/minter/noid-minter.ts";
 import type { Minter } from "../../src/minter/minter.ts";
 import type { ProcessorParts, ProfileSource } from "../../src/parts.ts";
 import { processingStage } from "../../src/process.ts";
+import { workingUrl } from "../../src/store/working-url.ts";
 import { openOcflStore } from "../../src/store/ocfl/ocfl-store.ts";
 import { write } from "./hand-made-object.ts";
 import { Crash } from "./store-requests.ts";
@@ -88,6 +89,7 @@ export class Laboratory {
       folder: await openWorkingFolder(join(root, "work")),
       profiles: profilesOf(PROFILE),
       store: await openOcflStore(join(root, "store"), Date.parse("2026-02-03T04:05:06Z")),
+      urlOf: workingUrl(join(root, "work"), undefined),
       minter,
       localIds: { find: () => Promise.resolve({ kind: "none" }) },
       busyWaitMs: 1_000,

@@ -21,6 +21,7 @@ export const storeRequest = (files: StoreFile[], with_: Partial<StoreRequest> = 
   job: "jid-00000001-0000-8000-8000-000000000001",
   mode: "add",
   fresh: false,
+  node: undefined,
   deletes: [],
   note: "jid0000000001 of bid0000000001",
   user: "Ann <ann@example.org>",

@@ -1,0 +1,136 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { merrittStore } from "../src/store/merritt/merritt-store.ts";
+import { workingUrl } from "../src/store/working-url.ts";
+import { Laboratory, PROFILE, profilesOf } from "./support/deposit.ts";
+import { serve, TROUBLES } from "./support/http-server.ts";
+import { type StorageServer, storageServer } from "./support/storage-server.ts";
+import { changesOf, objectOf } from "./support/stored-version.ts";
+import { tempFolder } from "./support/temp-folder.ts";
+
+const ARK = "ark:/99999/fk4given";
+const HELLO = objectOf({ "héllo wörld+100%.txt": "hello", "b/c.txt": "c" }, { identifiers: { primary_id: ARK } });
+
+let egress: Egress;
+let storage: StorageServer;
+beforeEach(async () => {
+  egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK }, totalTimeoutMs: 2_000 });
+  storage = await storageServer();
+});
+afterEach(() => egress.close());
+
+/** A processor whose working folder is served to the storage service. */
+async function laboratoryWith(base = storage.url, profile = `${PROFILE}StorageNode: 7777\n`): Promise<Laboratory> {
+  const served = { folder: tempFolder() };
+  const access = await serve(({ path }, response) => {
+    response.end(readFileSync(join(served.folder, ...path.split("/").map(decodeURIComponent))));
+  });
+  const urlOf = (path: string): string => workingUrl(served.folder, access)(path);
+  const laboratory = await Laboratory.open({
+    store: merrittStore({ base, egress, urlOf }),
+    urlOf,
+    profiles: profilesOf(profile),
+  });
+  served.folder = join(laboratory.root, "work");
+  return laboratory;
+}
+
+const jobOf = (laboratory: Laboratory, deposit = HELLO) => laboratory.job(deposit);
+const entry = (uuid: string, call = "add", version = 1): string => `${call} ${ARK} v${version} for ${uuid}`;
+
+describe("Merritt's storage service", () => {
+  test("fetches the files, stores them as a version, and is believed when it has all of them", async () => {
+    const job = jobOf(await laboratoryWith());
+    const attempt = await job.run();
+    expect(changesOf(attempt).inventory).toEqual({
+      manifest_url: `${storage.url}/manifest/7777/${encodeURIComponent(ARK)}`,
+      mode: "add",
+    });
+    expect(storage.ledger).toEqual([entry(job.job.uuid)]);
+    expect([...storage.objects.get(ARK)![0]!.keys()].filter((path) => path.startsWith("producer/")).sort()).toEqual([
+      "producer/b/c.txt",
+      "producer/héllo wörld+100%.txt",
+    ]);
+  });
+
+  test("is told what an update deletes, and its 400 fails the job", async () => {
+    const laboratory = await laboratoryWith();
+    await jobOf(laboratory).run();
+    const update = (list: string, number: number) => {
+      const files = { "d.txt": "d", "mrt-delete.txt": list };
+      return laboratory.job({
+        ...objectOf(files, { configuration: { submission_mode: "update" } }),
+        number,
+        identifiers: { primary_id: ARK },
+      });
+    };
+    expect(await update("nothing.txt", 2).run()).toMatchObject({ kind: "fail", code: "STORE_FAILED" });
+    expect(changesOf(await update("b/c.txt", 3).run()).inventory).toMatchObject({ mode: "update" });
+    expect([...storage.objects.get(ARK)![1]!.keys()]).not.toContain("producer/b/c.txt");
+    expect(storage.ledger).toHaveLength(2);
+  });
+
+  test.each(["hangUp", "error500"] as const)(
+    "stores and does not say so (%s): the version is found to be ours, and made once",
+    async (trouble) => {
+      const job = jobOf(await laboratoryWith());
+      storage.after.push(TROUBLES[trouble]);
+      expect(await job.run()).toMatchObject({ kind: "done" });
+      expect(await job.run()).toMatchObject({ kind: "done" });
+      expect(storage.ledger).toEqual([entry(job.job.uuid)]);
+    },
+  );
+
+  test.each([
+    ["is busy (409)", 409],
+    ["is broken (500)", 500],
+  ])("%s: the job is tried later, and stored once", async (_what, status) => {
+    const job = jobOf(await laboratoryWith());
+    storage.before.push((response) => void response.writeHead(status).end("no"));
+    expect(await job.run()).toMatchObject({ kind: "retry", code: "STORE_FAILED" });
+    expect(await job.run()).toMatchObject({ kind: "done" });
+    expect(storage.ledger).toEqual([entry(job.job.uuid)]);
+  });
+
+  test("is down: the job is tried later", async () => {
+    const job = jobOf(await laboratoryWith("http://127.0.0.1:1/store"));
+    expect(await job.run()).toMatchObject({ kind: "retry", code: "STORE_FAILED" });
+  });
+
+  test("says yes and has nothing: the job is tried later", async () => {
+    const job = jobOf(await laboratoryWith());
+    storage.before.push((response) => void response.writeHead(200).end("{}"));
+    expect(await job.run()).toMatchObject({ kind: "retry", message: expect.stringContaining("has not") });
+  });
+
+  test("has other bytes than we: the job fails", async () => {
+    storage.damaged = true;
+    const attempt = await jobOf(await laboratoryWith()).run();
+    expect(attempt).toMatchObject({ kind: "fail", code: "STORE_FAILED", message: expect.stringContaining("another") });
+  });
+
+  test("is not asked for what it cannot take: names it would spell otherwise, a profile without a node", async () => {
+    const strange = jobOf(await laboratoryWith(), { files: { "a|b.txt": "x" } });
+    expect(await strange.run()).toMatchObject({ kind: "fail", code: "STORE_FAILED" });
+    const nowhere = jobOf(await laboratoryWith(storage.url, PROFILE));
+    expect(await nowhere.run()).toMatchObject({ kind: "fail", message: expect.stringContaining("StorageNode") });
+    expect(storage.received).toEqual([]);
+  });
+});
+
+test("killed at any step, a job stores one version", async () => {
+  const rehearsal = await laboratoryWith();
+  await jobOf(rehearsal).run();
+  const steps = [...rehearsal.steps];
+  expect(steps).toEqual(expect.arrayContaining(["beforeEffect", "storeBegun", "midEffect", "afterEffect"]));
+  for (const [index, step] of steps.entries()) {
+    storage.ledger.length = 0;
+    storage.objects.clear();
+    const job = jobOf(await laboratoryWith());
+    expect(await job.run(index + 1)).toEqual({ kind: "crash", at: step });
+    expect(await job.run()).toMatchObject({ kind: "done" });
+    expect(storage.ledger).toEqual([entry(job.job.uuid)]);
+  }
+});
