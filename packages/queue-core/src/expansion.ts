@@ -144,10 +144,10 @@ export async function queueIsFull(ctx: Pick<QueueContext, "session">): Promise<s
   const answers = await ctx.session.readMany(JOB_STATES.map((state) => ({ get: paths.queue(state) })));
   if (!answers.ok) return `${answers.code} ${answers.detail}`;
   const depth = answers.value.map((answer) => (answer.kind === "node" ? answer.node.stat.numChildren : 0));
-  const sum = (live: boolean, join: (a: number, b: number) => number): number =>
-    depth.filter((_, i) => isLive(JOB_STATES[i] ?? "Deleted") === live).reduce(join, 0);
-  const underWay = sum(true, (a, b) => a + b);
-  const resting = sum(false, Math.max);
+  const depths = (live: boolean): readonly number[] =>
+    depth.filter((_, i) => isLive(JOB_STATES[i] ?? "Deleted") === live);
+  const underWay = depths(true).reduce((a, b) => a + b, 0);
+  const resting = Math.max(...depths(false));
   if (underWay + resting + CHUNK_ROWS <= QUEUE_ENTRIES_MAX) return null;
   return `${underWay} jobs are under way and ${resting} rest in one state; ${QUEUE_ENTRIES_MAX} is the bound`;
 }

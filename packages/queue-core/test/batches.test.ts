@@ -30,6 +30,7 @@ import {
   openReport,
   parseQueueEntry,
   paths,
+  queueIsFull,
   readBatch,
   readJob,
   readReport,
@@ -182,6 +183,28 @@ describe("expanding a batch", () => {
       await intake.batches.settle(loaded, { kind: "fail", code: "MANIFEST_CORRUPT", message: "row 2" }),
     ).toMatchObject({ kind: "refused" });
   });
+});
+
+test("rows may become jobs as long as no directory can pass its bound", async () => {
+  await aBatchOfJobs(intake, 3);
+  expect(await queueIsFull(intake.ctx)).toBeNull();
+  const deep = (path: string): number => (path.endsWith("/failed") ? 40_000 : path.endsWith("/estimating") ? 9_990 : 0);
+  const session = new Proxy(intake.session, {
+    get: (target, key) =>
+      key === "readMany"
+        ? (reads: readonly { readonly get: string }[]) =>
+            Promise.resolve({
+              ok: true,
+              value: reads.map(({ get }) => ({
+                kind: "node",
+                node: { data: Buffer.alloc(0), stat: { numChildren: deep(get) } },
+              })),
+            })
+        : (Reflect.get(target, key, target) as unknown),
+  });
+  expect(await queueIsFull({ session })).toBe(
+    "9990 jobs are under way and 40000 rest in one state; 50000 is the bound",
+  );
 });
 
 describe("the attempts at a batch", () => {
