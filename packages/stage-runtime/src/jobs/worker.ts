@@ -121,13 +121,14 @@ export class JobWorker {
     const { scope } = this.#parts;
     scope.metrics.engineErrors.inc({ stage: scope.actor.stage });
     task.log.error({ err: error }, "the engine could not settle a job");
-    if (task.concluded) return;
+    const isOpen = (): boolean => !task.concluded;
+    if (!isOpen()) return;
     const verdict = this.#verdictOn(task, retry("UNEXPECTED", messageOf(error)));
     const result = await letGo(scope, { job_id: task.loaded.job.id }, async () => {
       await this.#conclude(task, verdict);
       return { kind: "concluded" };
     });
-    if (result.kind === "lost" && !task.concluded) await this.#conclude(task, verdict);
+    if (result.kind === "lost" && isOpen()) await this.#conclude(task, verdict);
   }
 }
 
