@@ -1,5 +1,22 @@
-export { type ClaimFolder, MANIFEST_FILE, openWorkingFolder, type WorkingFolder } from "./working-folder.ts";
+export {
+  type ClaimFolder,
+  CONTAINER_FOLDER,
+  MANIFEST_FILE,
+  openWorkingFolder,
+  REJECTED_FOLDER,
+  type WorkingFolder,
+} from "./working-folder.ts";
 export { takeOver } from "./take-over.ts";
-export { payloadFiles } from "./payload.ts";
-export type { FileSource, PayloadConfiguration, PayloadFile, PayloadItem, PayloadProblem } from "./payload.ts";
+export { filesToFetch, isContainer, payloadFiles } from "./payload.ts";
+export type {
+  FetchItem,
+  FileOrigin,
+  FileSource,
+  FileToFetch,
+  PayloadConfiguration,
+  PayloadFile,
+  PayloadItem,
+  PayloadProblem,
+} from "./payload.ts";
+export { beginContents, CONTENTS_FILE, type ContentsList } from "./contents.ts";
 export { eachAtMost, type WalkAnswer } from "./each-at-most.ts";

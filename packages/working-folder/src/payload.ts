@@ -7,10 +7,11 @@ import {
   parsePayloadType,
   readManifest,
 } from "@sluice/ingest-formats";
-import { IoError } from "@sluice/safe-io";
+import { IoError, type UnpackedFile } from "@sluice/safe-io";
+import { readContents } from "./contents.ts";
 import { type ClaimFolder, MANIFEST_FILE } from "./working-folder.ts";
 
-/** One file that a job is to fetch. */
+/** One file of a job. */
 export interface PayloadFile {
   /** Its name below `producer/`, as the depositor gives it: not yet known to be harmless. */
   readonly name: string;
@@ -19,8 +20,15 @@ export interface PayloadFile {
   readonly digest: Digest | undefined;
 }
 
-export type FileSource =
+/** One file that a job is to fetch: a container counts as one. */
+export interface FileToFetch extends PayloadFile {
+  readonly source: FileOrigin;
+}
+
+export type FileOrigin =
   { readonly kind: "url"; readonly url: string } | { readonly kind: "upload"; readonly name: string };
+
+export type FileSource = FileOrigin | { readonly kind: "container" };
 
 /** Why a payload cannot be told apart into files. The codes are the queue's. */
 export interface PayloadProblem {
@@ -28,8 +36,11 @@ export interface PayloadProblem {
   readonly message: string;
 }
 
-export type PayloadItem =
-  { readonly ok: true; readonly file: PayloadFile } | { readonly ok: false; readonly problem: PayloadProblem };
+export type PayloadItem<File extends PayloadFile = PayloadFile> =
+  { readonly ok: true; readonly file: File } | { readonly ok: false; readonly problem: PayloadProblem };
+
+/** What is to be fetched for a job. */
+export type FetchItem = PayloadItem<FileToFetch>;
 
 /** What of a job's configuration says what its payload is. */
 export interface PayloadConfiguration {
@@ -42,27 +53,55 @@ export interface PayloadConfiguration {
 }
 
 /**
- * The files of a job, one after the other: a manifest may name hundreds of thousands. The first problem is the last
- * item. `kept` is the claim whose files count, where an object manifest is; null if nothing was kept. Rejects with an
- * IoError when the disk fails.
+ * What is to be fetched for a job, one file after the other: a manifest may name hundreds of thousands. The first problem
+ * is the last item. `kept` is the claim whose files count, where an object manifest is; null if nothing was kept. Rejects
+ * with an IoError when the disk fails.
  */
-export async function* payloadFiles(
+export async function* filesToFetch(
   configuration: PayloadConfiguration,
   kept: ClaimFolder | null,
-): AsyncGenerator<PayloadItem> {
+): AsyncGenerator<FetchItem> {
   const type = parsePayloadType(configuration.payload_type);
-  if (type.ok && type.value === "file") yield singleFile(configuration);
+  if (type.ok && (type.value === "file" || type.value === "container")) yield singleFile(configuration);
   else if (type.ok && type.value === "object-manifest") yield* manifestFiles(kept);
   else yield unsupported(configuration.payload_type, type.ok && isBatchType(type.value));
 }
 
-function unsupported(type: string, isBatch: boolean): PayloadItem {
-  const why = isBatch ? "is the payload of a batch, not of a job" : "is not taken yet: only file and manifest are";
+/** What a job consists of once it was fetched: the same, but for a container what was in it. */
+export async function* payloadFiles(
+  configuration: PayloadConfiguration,
+  kept: ClaimFolder | null,
+): AsyncGenerator<PayloadItem> {
+  if (isContainer(configuration)) yield* containerFiles(kept);
+  else yield* filesToFetch(configuration, kept);
+}
+
+export function isContainer({ payload_type: text }: Pick<PayloadConfiguration, "payload_type">): boolean {
+  const type = parsePayloadType(text);
+  return type.ok && type.value === "container";
+}
+
+async function* containerFiles(kept: ClaimFolder | null): AsyncGenerator<PayloadItem> {
+  for await (const file of readContents(kept)) {
+    if (file === undefined) yield problem("FILES_MISSING", "the container's contents are not in the working folder");
+    else yield { ok: true, file: unpackedFile(file) };
+  }
+}
+
+const unpackedFile = ({ name, bytes, sha256 }: UnpackedFile): PayloadFile => ({
+  name,
+  source: { kind: "container" },
+  size: bytes,
+  digest: { algorithm: "sha256", value: sha256 },
+});
+
+function unsupported(type: string, isBatch: boolean): FetchItem {
+  const why = isBatch ? "is the payload of a batch, not of a job" : "is none of file, container and manifest";
   return problem("UNSUPPORTED_TYPE", `payload type ${JSON.stringify(type)} ${why}`);
 }
 
-function singleFile(configuration: PayloadConfiguration): PayloadItem {
-  const source = sourceOf(configuration.payload_url);
+function singleFile(configuration: PayloadConfiguration): FetchItem {
+  const source = originOf(configuration.payload_url);
   const name = configuration.payload_name ?? nameOf(source);
   if (name === "") return problem("NAME_REFUSED", "the payload has no file name, and its address ends without one");
   const digest = digestOf(configuration);
@@ -72,12 +111,12 @@ function singleFile(configuration: PayloadConfiguration): PayloadItem {
 
 const UPLOAD = "upload:";
 
-function sourceOf(url: string): FileSource {
+function originOf(url: string): FileOrigin {
   return url.startsWith(UPLOAD) ? { kind: "upload", name: url.slice(UPLOAD.length) } : { kind: "url", url };
 }
 
 /** The last part of the address: what a browser would call the file. */
-function nameOf(source: FileSource): string {
+function nameOf(source: FileOrigin): string {
   if (source.kind === "upload") return source.name;
   if (!URL.canParse(source.url)) return "";
   const last = new URL(source.url).pathname.split("/").at(-1) ?? "";
@@ -99,7 +138,7 @@ function digestOf({ digest_type: type, digest_value: value }: PayloadConfigurati
   return problem("DIGEST_UNSUPPORTED", digest.problems.map(describeProblem).join("; "));
 }
 
-async function* manifestFiles(kept: ClaimFolder | null): AsyncGenerator<PayloadItem> {
+async function* manifestFiles(kept: ClaimFolder | null): AsyncGenerator<FetchItem> {
   const manifest = await kept?.top.readStream(MANIFEST_FILE);
   if (manifest === undefined || (!manifest.ok && manifest.error.code === "NOT_FOUND")) {
     yield problem("FILES_MISSING", "the object manifest is not in the working folder");
@@ -115,7 +154,7 @@ async function* manifestFiles(kept: ClaimFolder | null): AsyncGenerator<PayloadI
   }
 }
 
-function rowFile({ row, fileUrl, fileName, fileSize, digest }: ManifestRow): PayloadItem {
+function rowFile({ row, fileUrl, fileName, fileSize, digest }: ManifestRow): FetchItem {
   if (fileUrl === undefined) return problem("MANIFEST_CORRUPT", `row ${row}: no URL`);
   if (fileName === undefined) return problem("MANIFEST_CORRUPT", `row ${row}: no file name`);
   return { ok: true, file: { name: fileName, source: { kind: "url", url: fileUrl }, size: fileSize, digest } };

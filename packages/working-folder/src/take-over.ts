@@ -1,5 +1,4 @@
 import type { ContainedFolder } from "@sluice/safe-io";
-import type { ClaimFolder } from "./working-folder.ts";
 
 /**
  * Moves a finished file of an earlier claim into this one, if it is what it should be. Files get their name only when
@@ -7,14 +6,14 @@ import type { ClaimFolder } from "./working-folder.ts";
  * False: no earlier claim has a good one, or somebody else was faster.
  */
 export async function takeOver(
-  claim: ClaimFolder,
-  earlier: readonly ClaimFolder[],
+  target: ContainedFolder,
+  earlier: readonly ContainedFolder[],
   name: string,
   isGood: (folder: ContainedFolder, name: string) => Promise<boolean>,
 ): Promise<boolean> {
-  for (const { producer } of earlier) {
-    if (!(await producer.stat(name)).ok || !(await isGood(producer, name))) continue;
-    if ((await producer.move(name, claim.producer, name)).ok) return true;
+  for (const folder of earlier) {
+    if (!(await folder.stat(name)).ok || !(await isGood(folder, name))) continue;
+    if ((await folder.move(name, target, name)).ok) return true;
   }
   return false;
 }

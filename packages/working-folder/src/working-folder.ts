@@ -6,6 +6,12 @@ import { batchName, claimName, jobName, tokenOfName } from "./names.ts";
 /** The name of a manifest, in a batch's folder and in a claim's. */
 export const MANIFEST_FILE = "manifest.checkm";
 
+/** Where a claim has its container until it is unpacked. */
+export const CONTAINER_FOLDER = "container";
+
+/** Where a claim keeps what came with a wrong digest: evidence, never content. */
+export const REJECTED_FOLDER = "rejected";
+
 /** The files of one claim: what a stage has made of the job. They count once a commit names this token. */
 export interface ClaimFolder {
   readonly token: number;

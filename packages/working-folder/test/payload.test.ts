@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   type ClaimFolder,
   MANIFEST_FILE,
+  beginContents,
+  filesToFetch,
   openWorkingFolder,
   type PayloadConfiguration,
   payloadFiles,
@@ -150,11 +152,44 @@ describe("an object manifest", () => {
   });
 });
 
-test.each([["container"], ["single-file-batch-manifest"], ["tarball"]])(
-  "a payload of type %s is refused by name",
-  async (type) => {
-    const found = await items(file({ payload_type: type }));
-    expect(found).toMatchObject([{ ok: false, problem: { code: "UNSUPPORTED_TYPE" } }]);
-    expect(JSON.stringify(found)).toContain(type);
-  },
-);
+describe("a container", () => {
+  const configuration = file({ payload_url: "https://example.org/a.zip", payload_type: "container", payload_size: 9 });
+
+  test("is one file to fetch, whatever was kept", async () => {
+    const found = [];
+    for await (const item of filesToFetch(configuration, claim)) found.push(item);
+    const source = { kind: "url", url: "https://example.org/a.zip" };
+    expect(found).toEqual([{ ok: true, file: { name: "a.zip", source, size: 9, digest: undefined } }]);
+  });
+
+  test("is, once unpacked, the files that were in it", async () => {
+    const list = await beginContents(claim);
+    if (!list.ok) throw new Error(list.error.message);
+    const names = ["a.txt", "line\u2028separator", 'quote".txt', "שלום"];
+    for (const name of names) await list.value.add({ name, bytes: 5, sha256: SHA256.toLowerCase() });
+    expect(await items(configuration, claim)).toMatchObject([{ ok: false }]); // not before all of it is there
+    await list.value.finish();
+    const digest = { algorithm: "sha256", value: SHA256.toLowerCase() };
+    expect(await items(configuration, claim)).toEqual(
+      names.map((name) => ({ ok: true, file: { name, source: { kind: "container" }, size: 5, digest } })),
+    );
+  });
+
+  test.each(["{", '{"name":"a"}', '{"name":"a","bytes":5,"sha256":"00"}\n[]'])(
+    "whose list of contents is damaged (%s) is missing",
+    async (text) => {
+      await claim.top.write("contents.jsonl", text);
+      expect((await items(configuration, claim)).at(-1)).toMatchObject({ problem: { code: "FILES_MISSING" } });
+    },
+  );
+
+  test("that was never unpacked is missing", async () => {
+    expect(await items(configuration, null)).toMatchObject([{ ok: false, problem: { code: "FILES_MISSING" } }]);
+  });
+});
+
+test.each([["single-file-batch-manifest"], ["tarball"]])("a payload of type %s is refused by name", async (type) => {
+  const found = await items(file({ payload_type: type }));
+  expect(found).toMatchObject([{ ok: false, problem: { code: "UNSUPPORTED_TYPE" } }]);
+  expect(JSON.stringify(found)).toContain(type);
+});

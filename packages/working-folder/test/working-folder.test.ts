@@ -9,6 +9,8 @@ import { type ClaimFolder, MANIFEST_FILE, openWorkingFolder, takeOver, type Work
 const BID = "bid0000000001";
 const JID = "jid0000000007";
 
+const producersOf = (claims: readonly ClaimFolder[]) => claims.map(({ producer }) => producer);
+
 let root: string;
 let folder: WorkingFolder;
 beforeEach(async () => {
@@ -91,7 +93,7 @@ describe("taking over", () => {
     const two = await put(2, "x/a.txt", "two");
     await claimOf(3);
     const claim = await claimOf(5);
-    expect(await takeOver(claim, await earlierOf(5), "x/a.txt", good)).toBe(true);
+    expect(await takeOver(claim.producer, producersOf(await earlierOf(5)), "x/a.txt", good)).toBe(true);
     expect(await readFile(join(claim.producer.root, "x/a.txt"), "utf8")).toBe("two");
     expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
   });
@@ -99,7 +101,7 @@ describe("taking over", () => {
   test("leaves a bad file where it is", async () => {
     const old = await put(1, "a.txt", "one");
     const claim = await claimOf(5);
-    expect(await takeOver(claim, await earlierOf(5), "a.txt", bad)).toBe(false);
+    expect(await takeOver(claim.producer, producersOf(await earlierOf(5)), "a.txt", bad)).toBe(false);
     expect(existsSync(old)).toBe(true);
     expect(await readdir(claim.producer.root)).toEqual([]);
   });
@@ -112,13 +114,13 @@ describe("taking over", () => {
   test("does not follow a link", async () => {
     const old = await claimOf(1);
     await symlink("/etc/hostname", join(old.producer.root, "a.txt"));
-    expect(await takeOver(await claimOf(5), [old], "a.txt", good)).toBe(false);
+    expect(await takeOver((await claimOf(5)).producer, [old.producer], "a.txt", good)).toBe(false);
   });
 
   test("does not take a name that leaves the folder", async () => {
     await put(1, "a.txt", "one");
     const claim = await claimOf(5);
-    expect(await takeOver(claim, await earlierOf(5), "../producer/a.txt", good)).toBe(false);
+    expect(await takeOver(claim.producer, producersOf(await earlierOf(5)), "../producer/a.txt", good)).toBe(false);
   });
 
   test("of a file that somebody else moved meanwhile is no error", async () => {
@@ -127,7 +129,7 @@ describe("taking over", () => {
       await rm(path);
       return true;
     };
-    expect(await takeOver(await claimOf(5), await earlierOf(5), "a.txt", vanishes)).toBe(false);
+    expect(await takeOver((await claimOf(5)).producer, producersOf(await earlierOf(5)), "a.txt", vanishes)).toBe(false);
   });
 });
 

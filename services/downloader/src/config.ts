@@ -19,6 +19,12 @@ export const downloaderConfig = baseConfig.extend({
   /** A file of undeclared size is cut off at so many times its job's estimate, but not below the floor. */
   OVERRUN_FACTOR: wholeNumber({ min: 1, max: 1_000 }).default(10),
   OVERRUN_FLOOR_BYTES: wholeNumber({ min: 1 }).default(100_000_000),
+  /** What a container may hold. */
+  UNPACK_MAX_ENTRIES: wholeNumber({ min: 1 }).default(500_000),
+  UNPACK_MAX_BYTES: wholeNumber({ min: 1 }).default(4_000_000_000_000),
+  /** How many times larger than the container its content may be, above the floor. */
+  UNPACK_MAX_RATIO: wholeNumber({ min: 1 }).default(200),
+  UNPACK_RATIO_FLOOR_BYTES: wholeNumber({ min: 1 }).default(100_000_000),
   /** When a job is tried again that found the working volume full. */
   DISK_FULL_WAIT_MS: wholeNumber({ min: 1, max: 86_400_000 }).default(60_000),
 });

@@ -1,34 +1,26 @@
 import type { Job } from "@sluice/queue-core";
-import { type IoFault, type Outcome as IoOutcome } from "@sluice/safe-io";
+import type { ArchiveLimits, IoFault } from "@sluice/safe-io";
 import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
-import {
-  type ClaimFolder,
-  eachAtMost,
-  MANIFEST_FILE,
-  payloadFiles,
-  type PayloadItem,
-  type WalkAnswer,
-  type WorkingFolder,
-} from "@sluice/working-folder";
+import { eachAtMost, type FetchItem, filesToFetch, isContainer, type WalkAnswer } from "@sluice/working-folder";
+import type { WorkingFolder } from "@sluice/working-folder";
 import { byteLimit, type ByteLimits } from "./byte-limit.ts";
-import type { FileVerdict } from "./file-verdict.ts";
-import { type Download, obtainFile, type Places } from "./obtain-file.ts";
+import { unpackContainer } from "./container.ts";
+import { type FileVerdict, verdictOnContainer } from "./file-verdict.ts";
+import { type Download, obtainFile } from "./obtain-file.ts";
 import { Tally } from "./tally.ts";
+import { clearUp, openWorkplace, type Workplace } from "./workplace.ts";
 
 export interface DownloaderParts {
   readonly folder: WorkingFolder;
   readonly download: Download;
   readonly limits: ByteLimits;
+  /** How much a container may hold. */
+  readonly archiveLimits: Partial<ArchiveLimits>;
   /** Files of one job fetched at once. */
   readonly filesAtOnce: number;
   readonly diskFullWaitMs: number;
   /** Sees what became of every file: for the counters. */
   readonly onFile: (verdict: FileVerdict) => void;
-}
-
-/** The job's folders: where it goes, and the claim whose files count until now. */
-interface Workplace extends Places {
-  readonly kept: ClaimFolder | null;
 }
 
 export function downloadingStage(parts: DownloaderParts): JobStage {
@@ -42,29 +34,40 @@ async function download(job: Job, ctx: JobContext, parts: DownloaderParts): Prom
   ctx.signal.throwIfAborted();
   const trouble = tally.trouble(parts.diskFullWaitMs);
   if (trouble !== undefined) return trouble;
-  await ctx.failpoint("midEffect");
-  const finished = await finish(job, parts.folder, workplace.value);
-  if (!finished.ok) return diskTrouble(finished.error, parts.diskFullWaitMs);
-  ctx.log.info({ files: tally.files, bytes: tally.bytes }, "downloaded");
-  return done({ keepFiles: true, spaceNeeded: Math.max(1, tally.bytes) });
+  if (!isContainer(job.configuration)) return conclude(job, ctx, parts, workplace.value, tally);
+  await ctx.failpoint("afterFetch");
+  return unpack(job, ctx, parts, workplace.value);
 }
 
-async function openWorkplace(job: Job, folder: WorkingFolder): Promise<IoOutcome<Workplace>> {
-  const claim = await folder.claimFolder(job.batchId, job.id, job.token);
-  if (!claim.ok) return claim;
-  const earlier = await folder.earlierClaims(job.batchId, job.id, job.token);
-  if (!earlier.ok) return earlier;
-  const uploads = await folder.uploads(job.batchId);
-  if (!uploads.ok) return uploads;
-  const kept = earlier.value.find(({ token }) => token === job.files) ?? null;
-  return { ok: true, value: { claim: claim.value, earlier: earlier.value, uploads: uploads.value, kept } };
+/** The container makes way for what was in it. */
+async function unpack(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Outcome> {
+  const unpacked = await unpackContainer(workplace.claim, parts.archiveLimits, ctx);
+  ctx.signal.throwIfAborted();
+  if (unpacked.ok) return conclude(job, ctx, parts, workplace, unpacked.value);
+  const tally = new Tally();
+  tally.add("", verdictOnContainer(unpacked.error));
+  return tally.trouble(parts.diskFullWaitMs) ?? retry("UNEXPECTED", unpacked.error.message);
+}
+
+async function conclude(
+  job: Job,
+  ctx: JobContext,
+  parts: DownloaderParts,
+  workplace: Workplace,
+  { files, bytes }: { readonly files: number; readonly bytes: number },
+): Promise<Outcome> {
+  await ctx.failpoint("midEffect");
+  const cleared = await clearUp(job, parts.folder, workplace);
+  if (!cleared.ok) return diskTrouble(cleared.error, parts.diskFullWaitMs);
+  ctx.log.info({ files, bytes }, "downloaded");
+  return done({ keepFiles: true, spaceNeeded: Math.max(1, bytes) });
 }
 
 async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Tally> {
   const tally = new Tally();
   const maxBytes = byteLimit(job.spaceNeeded, parts.limits);
   const show = (): void => ctx.progress(tally.progress(job.spaceNeeded));
-  const obtain = async (item: PayloadItem, signal: AbortSignal): Promise<WalkAnswer> => {
+  const obtain = async (item: FetchItem, signal: AbortSignal): Promise<WalkAnswer> => {
     if (signal.aborted) return "stop";
     const name = item.ok ? item.file.name : "";
     const onProgress = (bytes: number): void => {
@@ -79,19 +82,9 @@ async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, work
     show();
     return answer;
   };
-  const files = payloadFiles(job.configuration, workplace.kept);
+  const files = filesToFetch(job.configuration, workplace.kept);
   await eachAtMost(files, parts.filesAtOnce, obtain, [ctx.signal]);
   return tally;
-}
-
-/** The manifest moves along with the files it names; then what dead claims left behind makes room. */
-async function finish(job: Job, folder: WorkingFolder, { claim, kept }: Workplace): Promise<IoOutcome<void>> {
-  const manifest = await kept?.top.read(MANIFEST_FILE);
-  if (manifest?.ok === true) {
-    const written = await claim.top.write(MANIFEST_FILE, manifest.value);
-    if (!written.ok) return written;
-  } else if (manifest !== undefined && manifest.error.code !== "NOT_FOUND") return manifest;
-  return folder.pruneClaims(job.batchId, job.id, job.files === null ? [job.token] : [job.files, job.token]);
 }
 
 function diskTrouble(fault: IoFault, diskFullWaitMs: number): Outcome {

@@ -21,6 +21,8 @@ const FINAL: Partial<Record<IoFault["code"], ErrorCode>> = {
   ALREADY_THERE: "NAME_REFUSED",
   DIGEST_MISMATCH: "DIGEST_MISMATCH",
   SIZE_MISMATCH: "SIZE_MISMATCH",
+  ARCHIVE_CORRUPT: "PAYLOAD_UNREADABLE",
+  ARCHIVE_REFUSED: "PAYLOAD_UNREADABLE",
 };
 
 /** `hasSize`: the depositor said how large the file is, so more bytes than that are a mismatch, not merely too many. */
@@ -32,4 +34,13 @@ export function verdictOnFault(name: string, fault: IoFault, hasSize: boolean): 
   if (code !== undefined) return { kind: "never", code, message };
   if (!fault.retryable) return { kind: "never", code: "DOWNLOAD_FAILED", message };
   return { kind: "again", message, ...(fault.retryAfterMs === undefined ? {} : { delayMs: fault.retryAfterMs }) };
+}
+
+/** What a container that was not unpacked means for the job; the fault's message names container and entry. */
+export function verdictOnContainer(fault: IoFault): FileVerdict {
+  const { code, message, retryable } = fault;
+  if (code === "ABORTED") return { kind: "aborted" };
+  if (code === "NO_SPACE") return { kind: "disk-full", message };
+  if (retryable) return { kind: "again", message };
+  return { kind: "never", code: code === "TOO_LARGE" ? "PAYLOAD_UNREADABLE" : (FINAL[code] ?? "UNEXPECTED"), message };
 }

@@ -27,6 +27,12 @@ await runService({
         overrunFactor: config.OVERRUN_FACTOR,
         overrunFloorBytes: config.OVERRUN_FLOOR_BYTES,
       },
+      archiveLimits: {
+        maxEntries: config.UNPACK_MAX_ENTRIES,
+        maxBytes: config.UNPACK_MAX_BYTES,
+        maxRatio: config.UNPACK_MAX_RATIO,
+        ratioFloorBytes: config.UNPACK_RATIO_FLOOR_BYTES,
+      },
       filesAtOnce: config.FILES_AT_ONCE,
       diskFullWaitMs: config.DISK_FULL_WAIT_MS,
       onFile: countFiles(registry),

@@ -1,5 +1,6 @@
 import {
   type ContainedFolder,
+  copyTo,
   digestMatches,
   type Downloaded,
   type DownloadOptions,
@@ -7,8 +8,7 @@ import {
   meterStream,
   type Outcome,
 } from "@sluice/safe-io";
-import { type ClaimFolder, type PayloadFile, takeOver } from "@sluice/working-folder";
-import { copyUpload } from "./copy-upload.ts";
+import { type FileToFetch, REJECTED_FOLDER, takeOver } from "@sluice/working-folder";
 import { type FileVerdict, verdictOnFault } from "./file-verdict.ts";
 
 /** Fetches a URL into a file of a folder, verified: safe-io's downloadTo, bound to the way out. */
@@ -21,9 +21,13 @@ export type Download = (
 
 /** Where the files of this job come from and go to. */
 export interface Places {
-  readonly claim: ClaimFolder;
-  readonly earlier: readonly ClaimFolder[];
+  /** Where they go. */
+  readonly target: ContainedFolder;
+  /** The same folder of earlier claims. */
+  readonly earlier: readonly ContainedFolder[];
   readonly uploads: ContainedFolder;
+  /** The claim's own folder, where what came with a wrong digest is kept aside. */
+  readonly top: ContainedFolder;
 }
 
 export interface ObtainOptions {
@@ -34,20 +38,20 @@ export interface ObtainOptions {
 
 /** Brings one file into the claim's folder, whole and with the right digest, from wherever it is nearest. */
 export async function obtainFile(
-  file: PayloadFile,
+  file: FileToFetch,
   places: Places,
   download: Download,
   options: ObtainOptions,
 ): Promise<FileVerdict> {
   await takeOverVerified(file, places);
-  const got = await fetchOrCopy(file, places, download, { ...options, ...expectationsOf(file) });
+  const got = await fetchOrCopy(file, places, download, { ...options, ...expectationsOf(file, places) });
   return got.ok ? { kind: "got", bytes: got.value } : verdictOnFault(file.name, got.error, file.size !== undefined);
 }
 
 /** Only a digest proves that an earlier claim's file is the one we want; without one it is fetched anew. */
-async function takeOverVerified({ name, digest }: PayloadFile, { claim, earlier }: Places): Promise<void> {
+async function takeOverVerified({ name, digest }: FileToFetch, { target, earlier }: Places): Promise<void> {
   if (digest === undefined || earlier.length === 0) return;
-  await takeOver(claim, earlier, name, (folder) => hasDigest(folder, name, digest));
+  await takeOver(target, earlier, name, (folder) => hasDigest(folder, name, digest));
 }
 
 async function hasDigest(folder: ContainedFolder, name: string, digest: ExpectedDigest): Promise<boolean> {
@@ -60,23 +64,25 @@ async function hasDigest(folder: ContainedFolder, name: string, digest: Expected
   }
 }
 
-type Expectations = Pick<DownloadOptions, "expectedDigest" | "expectedBytes">;
+type Expectations = Pick<DownloadOptions, "expectedDigest" | "expectedBytes" | "rejected">;
 
-const expectationsOf = ({ digest, size }: PayloadFile): Expectations => ({
+const expectationsOf = ({ name, digest, size }: FileToFetch, { top }: Places): Expectations => ({
+  rejected: { folder: top, name: `${REJECTED_FOLDER}/${name}` },
   ...(digest === undefined ? {} : { expectedDigest: digest }),
   ...(size === undefined ? {} : { expectedBytes: size }),
 });
 
 /** A download begins by looking whether a verified file is there already: what was taken over is not fetched again. */
 async function fetchOrCopy(
-  file: PayloadFile,
-  { claim, uploads }: Places,
+  file: FileToFetch,
+  { target, uploads }: Places,
   download: Download,
   options: ObtainOptions & Expectations,
 ): Promise<Outcome<number>> {
-  if (file.source.kind === "upload") {
-    return copyUpload(uploads, file.source.name, claim.producer, file.name, options);
-  }
-  const fetched = await download(file.source.url, claim.producer, file.name, options);
-  return fetched.ok ? { ok: true, value: fetched.value.bytes } : fetched;
+  const { source, name } = file;
+  const got =
+    source.kind === "upload"
+      ? await copyTo(uploads, source.name, target, name, options)
+      : await download(source.url, target, name, options);
+  return got.ok ? { ok: true, value: got.value.bytes } : got;
 }

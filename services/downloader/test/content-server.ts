@@ -44,9 +44,9 @@ export const status =
     void response.writeHead(code, headers).end();
 
 export const content =
-  (body: string): RequestListener =>
+  (body: string | Buffer, headers: Record<string, string> = {}): RequestListener =>
   (_request, response) =>
-    void response.writeHead(200, { "content-length": Buffer.byteLength(body) }).end(body);
+    void response.writeHead(200, { "content-length": Buffer.byteLength(body), ...headers }).end(body);
 
 /** Announces more than it sends, and hangs up. */
 export const truncated: RequestListener = (_request, response) => {

@@ -66,7 +66,7 @@ describe("a single file", () => {
     expect(await bench.read(".claim-5/producer/u.txt")).toBe("uploaded");
     const wrong = { ...job, digest_value: sha256("other") };
     expect(await bench.run(wrong, { token: 6 })).toMatchObject({ kind: "fail", code: "DIGEST_MISMATCH" });
-    expect(await bench.list()).toEqual([".claim-5/producer/u.txt"]);
+    expect(await bench.list()).toEqual([".claim-5/producer/u.txt", ".claim-6/rejected/u.txt"]);
   });
 
   test("uploaded elsewhere is not reached", async () => {
@@ -149,13 +149,17 @@ describe("a file that is not to be had", () => {
 });
 
 describe("a file that is not what it should be", () => {
-  test("by digest fails the job with both digests, and leaves nothing behind", async () => {
+  test("by digest fails the job with both digests, and is kept aside", async () => {
     const url = bench.server.on("/a.txt", content("evil"));
     const job = { payload_url: url, digest_type: "SHA-256", digest_value: sha256("good") };
     const outcome = await bench.run(job);
     expect(outcome).toMatchObject({ kind: "fail", code: "DIGEST_MISMATCH" });
     expect(outcome).toMatchObject({ message: expect.stringContaining(sha256("evil")) as unknown });
-    expect(await bench.list()).toEqual([]);
+    expect(await bench.list()).toEqual([".claim-5/rejected/a.txt"]);
+    expect(await bench.read(".claim-5/rejected/a.txt")).toBe("evil");
+    bench.server.on("/a.txt", content("good"));
+    expect(await bench.run(job, { token: 6 })).toMatchObject({ kind: "done", changes: { spaceNeeded: 4 } });
+    expect(await bench.list()).toEqual([".claim-6/producer/a.txt"]);
   });
 
   test.each([
@@ -183,10 +187,6 @@ describe("a file that is not what it should be", () => {
     const outcome = await bench.run({ payload_url: url, digest_type: "md2", digest_value: "00" });
     expect(outcome).toMatchObject({ kind: "fail", code: "DIGEST_UNSUPPORTED" });
     expect(bench.server.requests).toEqual([]);
-  });
-
-  test("because its type is not taken yet fails the job", async () => {
-    expect(await bench.run({ payload_type: "container" })).toMatchObject({ kind: "fail", code: "UNSUPPORTED_TYPE" });
   });
 });
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { batchId, type Job, type JobConfiguration, jobId } from "@sluice/queue-core";
-import { createEgress, downloadTo, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { createEgress, downloadTo, type EgressConfig, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import type { JobContext, Outcome, Progress } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { type DownloaderParts, downloadingStage } from "../src/download.ts";
@@ -25,8 +25,10 @@ export interface Workbench {
   readonly files: FileVerdict[];
   readonly shown: Progress[];
   run(configuration: Partial<JobConfiguration>, options?: JobOptions, signal?: AbortSignal): Promise<Outcome>;
+  /** Dies at this failpoint: what is on disk stays as it is. */
+  dieAt(step: string, configuration: Partial<JobConfiguration>, options?: JobOptions): Promise<void>;
   /** Writes below the job's folder. */
-  put(path: string, text: string): Promise<void>;
+  put(path: string, text: string | Buffer): Promise<void>;
   /** Reads below the job's folder. */
   read(path: string): Promise<string>;
   /** Every file below the job's folder, sorted. */
@@ -35,10 +37,13 @@ export interface Workbench {
 }
 
 /** The stage on a real folder and a real server; retries do not wait. */
-export async function openWorkbench(parts: Partial<DownloaderParts> = {}): Promise<Workbench> {
+export async function openWorkbench(
+  parts: Partial<DownloaderParts> = {},
+  egressConfig: EgressConfig = {},
+): Promise<Workbench> {
   const server = await startContentServer();
   const root = mkdtempSync(join(tmpdir(), "downloader-"));
-  const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } });
+  const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK }, ...egressConfig });
   const folder = await openWorkingFolder(root);
   const files: FileVerdict[] = [];
   const shown: Progress[] = [];
@@ -47,6 +52,7 @@ export async function openWorkbench(parts: Partial<DownloaderParts> = {}): Promi
     download: (url, target, name, options) =>
       downloadTo(egress, url, target, name, { ...options, wait: () => Promise.resolve() }),
     limits: { fileMaxBytes: 1_000_000, overrunFactor: 10, overrunFloorBytes: 1_000 },
+    archiveLimits: { maxEntries: 100, maxBytes: 1_000_000, maxRatio: 100, ratioFloorBytes: 100_000 },
     filesAtOnce: 3,
     diskFullWaitMs: 60_000,
     onFile: (verdict) => files.push(verdict),
@@ -60,6 +66,15 @@ export async function openWorkbench(parts: Partial<DownloaderParts> = {}): Promi
     shown,
     run: (configuration, options = {}, signal = new AbortController().signal) =>
       stage.handle(aJob(configuration, options), contextOf(signal, shown)),
+    async dieAt(step, configuration, options = {}) {
+      const failpoint = (reached: string): Promise<void> =>
+        reached === step ? Promise.reject(new Error("died")) : Promise.resolve();
+      const context = { ...contextOf(new AbortController().signal, shown), failpoint };
+      await stage.handle(aJob(configuration, options), context).then(
+        () => Promise.reject(new Error(`never reached ${step}`)),
+        (error: unknown) => (String(error) === "Error: died" ? undefined : Promise.reject(error as Error)),
+      );
+    },
     async put(path, text) {
       await mkdir(dirname(join(jobFolder, path)), { recursive: true });
       await writeFile(join(jobFolder, path), text);

@@ -1,12 +1,12 @@
 import type { Job, JobChanges } from "@sluice/queue-core";
 import { done, type JobContext, type JobStage, type Outcome } from "@sluice/stage-runtime";
-import { eachAtMost, type PayloadFile, type PayloadItem, type WalkAnswer } from "@sluice/working-folder";
+import { eachAtMost, type FetchItem, type FileToFetch, type WalkAnswer } from "@sluice/working-folder";
 
 export interface EstimatorParts {
-  /** What the job consists of. */
-  readonly files: (job: Job) => AsyncIterable<PayloadItem>;
+  /** What the job is to fetch. */
+  readonly files: (job: Job) => AsyncIterable<FetchItem>;
   /** Asks whoever has the file how large it is; undefined: nobody says. Never rejects. */
-  readonly sizeOf: (job: Job, file: PayloadFile, signal: AbortSignal) => Promise<number | undefined>;
+  readonly sizeOf: (job: Job, file: FileToFetch, signal: AbortSignal) => Promise<number | undefined>;
   /** How long one job may take: sizes still unknown then stay unknown. */
   readonly budget: () => AbortSignal;
   /** Files of one job asked for at once. */
@@ -45,7 +45,7 @@ async function measure(job: Job, ctx: JobContext, parts: EstimatorParts): Promis
     if (size === undefined) tally.unknown += 1;
     ctx.progress({ doneBytes: tally.bytes, totalBytes: null, note: `${tally.files} files asked for` });
   };
-  const ask = async (item: PayloadItem, signal: AbortSignal): Promise<WalkAnswer> => {
+  const ask = async (item: FetchItem, signal: AbortSignal): Promise<WalkAnswer> => {
     if (ctx.signal.aborted) return "stop";
     if (!item.ok) ctx.log.warn({ problem: item.problem }, "the payload cannot be read, its size stays unknown");
     add(item.ok ? ((await parts.sizeOf(job, item.file, signal)) ?? item.file.size) : undefined);

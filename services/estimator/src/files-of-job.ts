@@ -1,8 +1,8 @@
 import type { Job } from "@sluice/queue-core";
-import { payloadFiles, type PayloadItem, type WorkingFolder } from "@sluice/working-folder";
+import { type FetchItem, filesToFetch, type WorkingFolder } from "@sluice/working-folder";
 
-/** What a job consists of, by its configuration or by the manifest that was kept for it. */
-export async function* filesOfJob(job: Job, folder: WorkingFolder): AsyncGenerator<PayloadItem> {
+/** What a job is to fetch, by its configuration or by the manifest that was kept for it; a container is one file. */
+export async function* filesOfJob(job: Job, folder: WorkingFolder): AsyncGenerator<FetchItem> {
   const kept = job.files === null ? null : await folder.filesOf(job.batchId, job.id, job.files);
-  yield* payloadFiles(job.configuration, kept?.ok === true ? kept.value : null);
+  yield* filesToFetch(job.configuration, kept?.ok === true ? kept.value : null);
 }

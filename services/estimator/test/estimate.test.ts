@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Job } from "@sluice/queue-core";
 import type { JobContext, Progress } from "@sluice/stage-runtime";
-import type { PayloadFile, PayloadItem } from "@sluice/working-folder";
+import type { FileToFetch, FetchItem } from "@sluice/working-folder";
 import { type EstimatorParts, estimatingStage } from "../src/estimate.ts";
 
 const job = {} as Job;
@@ -19,17 +19,17 @@ function context(signal = new AbortController().signal) {
   return { ctx, shown, warnings };
 }
 
-const fileOf = (name: string, size?: number): PayloadItem => ({
+const fileOf = (name: string, size?: number): FetchItem => ({
   ok: true,
   file: { name, source: { kind: "url", url: `http://host/${name}` }, size, digest: undefined },
 });
 
-async function* listed(...items: PayloadItem[]): AsyncGenerator<PayloadItem> {
+async function* listed(...items: FetchItem[]): AsyncGenerator<FetchItem> {
   for (const item of items) yield await Promise.resolve(item);
 }
 
 /** Servers that say what the table says. */
-const answers = (sizes: Record<string, number>) => (_job: Job, file: PayloadFile) => Promise.resolve(sizes[file.name]);
+const answers = (sizes: Record<string, number>) => (_job: Job, file: FileToFetch) => Promise.resolve(sizes[file.name]);
 
 const stage = (parts: Partial<EstimatorParts>) =>
   estimatingStage({
@@ -105,7 +105,7 @@ describe("nothing fails the job", () => {
 
   test("not a disk that cannot be read", async () => {
     const { ctx, warnings } = context();
-    async function* broken(): AsyncGenerator<PayloadItem> {
+    async function* broken(): AsyncGenerator<FetchItem> {
       yield await Promise.resolve(fileOf("a"));
       throw new Error("EIO");
     }

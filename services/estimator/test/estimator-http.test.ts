@@ -27,7 +27,7 @@ beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), "estimator-"));
   const folder = await openWorkingFolder(root);
   egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } });
-  const head = headSize(egress, new HostLimits({ perHost: 4, perProcess: 64 }), 300);
+  const head = headSize(egress, new HostLimits({ perHost: 4, perProcess: 64 }), 3_000);
   stage = estimatingStage({
     files: (job) => filesOfJob(job, folder),
     sizeOf: sizeOfFile(folder, head),
@@ -87,6 +87,11 @@ describe("against real servers", () => {
     });
     expect(await run({ payload_url: `${url}/1234` })).toEqual({ kind: "done", changes: { spaceNeeded: 1234 } });
     expect(methods).toEqual(["HEAD"]);
+  });
+
+  test("a container is asked for like a file, though what is in it is not known yet", async () => {
+    const job = { payload_url: `${await serve(sized)}/4711`, payload_type: "container" };
+    expect(await run(job)).toEqual({ kind: "done", changes: { spaceNeeded: 4711 } });
   });
 
   test("the rows of a manifest are asked for at once, at most four on one host", async () => {

@@ -1,0 +1,55 @@
+import type { Job } from "@sluice/queue-core";
+import type { ContainedFolder, Outcome } from "@sluice/safe-io";
+import {
+  type ClaimFolder,
+  CONTAINER_FOLDER,
+  isContainer,
+  MANIFEST_FILE,
+  type WorkingFolder,
+} from "@sluice/working-folder";
+import type { Places } from "./obtain-file.ts";
+
+/** The job's folders: where it goes, and the claim whose files count until now. */
+export interface Workplace extends Places {
+  readonly claim: ClaimFolder;
+  readonly kept: ClaimFolder | null;
+}
+
+/** Files go straight to where they belong; a container has a place of its own until it is unpacked. */
+export async function openWorkplace(job: Job, folder: WorkingFolder): Promise<Outcome<Workplace>> {
+  const claim = await folder.claimFolder(job.batchId, job.id, job.token);
+  if (!claim.ok) return claim;
+  const claims = await folder.earlierClaims(job.batchId, job.id, job.token);
+  if (!claims.ok) return claims;
+  const uploads = await folder.uploads(job.batchId);
+  if (!uploads.ok) return uploads;
+  const kept = claims.value.find(({ token }) => token === job.files) ?? null;
+  const common = { claim: claim.value, kept, uploads: uploads.value, top: claim.value.top };
+  if (!isContainer(job.configuration)) {
+    const earlier = claims.value.map(({ producer }) => producer);
+    return { ok: true, value: { ...common, target: claim.value.producer, earlier } };
+  }
+  const target = await claim.value.top.sub(CONTAINER_FOLDER);
+  if (!target.ok) return target;
+  return { ok: true, value: { ...common, target: target.value, earlier: await containerFolders(claims.value) } };
+}
+
+async function containerFolders(claims: readonly ClaimFolder[]): Promise<ContainedFolder[]> {
+  const found: ContainedFolder[] = [];
+  for (const { top } of claims) {
+    const there = await top.stat(CONTAINER_FOLDER);
+    const folder = there.ok ? await top.sub(CONTAINER_FOLDER) : there;
+    if (folder.ok) found.push(folder.value);
+  }
+  return found;
+}
+
+/** The manifest moves along with the files it names; then what dead claims left behind makes room. */
+export async function clearUp(job: Job, folder: WorkingFolder, { claim, kept }: Workplace): Promise<Outcome<void>> {
+  const manifest = await kept?.top.read(MANIFEST_FILE);
+  if (manifest?.ok === true) {
+    const written = await claim.top.write(MANIFEST_FILE, manifest.value);
+    if (!written.ok) return written;
+  } else if (manifest !== undefined && manifest.error.code !== "NOT_FOUND") return manifest;
+  return folder.pruneClaims(job.batchId, job.id, job.files === null ? [job.token] : [job.files, job.token]);
+}
