@@ -33,7 +33,7 @@ const OWN: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
   estimator: { HEAD_PER_HOST: "50", HEAD_PER_PROCESS: "10", LARGE_JOB_BYTES: "100 GB" },
   provisioner: { SPACE_LIMIT: "80", SPACE_LIMIT_UNKNOWN: "all" },
   downloader: { FILES_AT_ONCE: "0", DOWNLOAD_TRIES: "many", FILE_MAX_BYTES: "1.5" },
-  processor: { STORAGE_URL: "s3:bucket", MINT_SHOULDER: "ark", OBJECT_BUSY_WAIT_MS: "0" },
+  processor: { STORAGE_URL: "s3:bucket", MINT_URL: "ark", OBJECT_BUSY_WAIT_MS: "0" },
   recorder: { INVENTORY_URL: "mysql://db", STORAGE_URL: "nowhere" },
   notifier: { CALLBACK_TIMEOUT_MS: "1", ALLOW_LOOPBACK: "2", FAILED_CALLBACK_GIVE_UP_MS: "never" },
   reporter: { MAIL_URL: "pigeon:loft", MAIL_FROM: "nobody", MAIL_BCC: "a@example.org, b", RETENTION_DAYS: "abc" },

@@ -25,7 +25,8 @@ describe("the checker finds nothing in", () => {
     await history.report(batch, "Failed", jobs, []);
     await history.operate(id!, "Downloading", "resume", { retry: 1 });
     await history.stepTo(id!, "Completed");
-    await history.send("operator", await history.gateOps(batch, "Failed", "UpdateReporting"));
+    const again = await history.gateOps(batch, "Failed", "UpdateReporting");
+    await history.send("operator", [...again, history.auditOp(batch)]);
     await history.send("reporter", await history.claimBatchOps(batch));
     await history.send("reporter", [
       ...(await history.batchMoveOps(batch, "UpdateReporting", "Completed")),
@@ -44,6 +45,7 @@ describe("the checker finds nothing in", () => {
       set(paths.jobPriority(hurried!), Buffer.from("1"), 0),
       remove(paths.queueEntry("Pending", 5, hurried!)),
       create(paths.queueEntry("Pending", 1, hurried!)),
+      history.auditOp(hurried!),
     ]);
     // A running job: its owner is fenced out, and its lock goes with it.
     await history.claim(failed!);
@@ -56,7 +58,8 @@ describe("the checker finds nothing in", () => {
     const { jobs } = await history.batch(1);
     await history.step(jobs[0]!, "Failed");
     const resume = { kind: "resume", retry: 1, keepLock: true } as const;
-    await history.send("reporter", await history.moveOps(jobs[0]!, "Pending", resume));
+    const ops = await history.moveOps(jobs[0]!, "Pending", resume);
+    await history.send("reporter", [...ops, history.auditOp(jobs[0]!)]);
 
     expect(history.check()).toEqual([]);
   });
@@ -83,9 +86,54 @@ describe("the checker finds nothing in", () => {
     const [id] = jobs;
     await history.step(id!, "Failed");
     await history.report(batch, "Failed", jobs, []);
-    await history.send("operator", await history.batchMoveOps(batch, "Failed", "Deleted"));
+    await history.send("operator", [
+      ...(await history.batchMoveOps(batch, "Failed", "Deleted")),
+      history.auditOp(batch),
+    ]);
     await history.send("reporter", await history.moveOps(id!, "Deleted", { kind: "delete", keepLock: true }));
     await history.send("reporter", await cleanUpOps(id!, batch));
+
+    expect(history.check(true)).toEqual([]);
+  });
+});
+
+describe("the checker lets those do it who hold no lock:", () => {
+  test("a stage that says why a job waits, and takes back the attempt of a claim that it lost", async () => {
+    const { jobs } = await history.batch(1);
+    const [id] = jobs;
+    const why = await history.historyOp(id!, (job) => ({ ...job, why: "no room" }));
+    await history.send("batch-intake", [why]);
+    await history.claim(id!);
+    await (await history.successor("batch-intake")).close();
+    const back = await history.historyOp(id!, ({ claimed: _, ...job }) => ({ ...job, attempts: 0 }));
+    await history.send("batch-intake", [back]);
+
+    expect(history.check(true)).toEqual([]);
+  });
+
+  test("a reporter that sweeps the entry of a completed job", async () => {
+    const { jobs } = await history.batch(1);
+    await history.stepTo(jobs[0]!, "Completed");
+    await history.send("reporter", [remove(paths.queueEntry("Completed", 5, jobs[0]!))]);
+
+    expect(history.check(true)).toEqual([]);
+  });
+
+  test("a reporter that opens the report and names its write in the cursor", async () => {
+    const { batch, jobs } = await history.batch(1);
+    await history.step(jobs[0]!, "Failed");
+    const gate = await history.gateOps(batch);
+    await history.send("reporter", [...gate, await history.cursorOp(batch, 0)]);
+
+    expect(history.check(true)).toEqual([]);
+  });
+
+  test("a reporter that notes that the failure of a batch without jobs was told", async () => {
+    const { batch } = await history.batch(0);
+    await history.send("batch-intake", await history.claimBatchOps(batch));
+    const failed = await history.batchMoveOps(batch, "Processing", "Failed");
+    await history.send("batch-intake", [...failed, remove(paths.batchLock(batch))]);
+    await history.send("reporter", [history.reportOp(batch, [], [])]);
 
     expect(history.check(true)).toEqual([]);
   });

@@ -29,12 +29,9 @@ import {
 } from "@sluice/testkit";
 import type { Op } from "@sluice/zookeeper";
 import { randomUUID } from "node:crypto";
+import { AT, AT_SECONDS, batchStatus, EMPTY, event, jobStatus, PROFILE } from "./words.ts";
 
 export type Author = Stage | "operator";
-
-const EMPTY = Buffer.alloc(0);
-const AT = "2026-01-02 03:04:05 +0000";
-export const PROFILE = "sluice_demo_content";
 
 export const create = (path: string, data: Buffer = EMPTY): Op => ({ op: "create", path, data });
 export const set = (path: string, data: Buffer, version: number): Op => ({ op: "set", path, data, version });
@@ -179,11 +176,11 @@ export class History {
     return id;
   }
 
-  async cursorOp(batch: BatchId): Promise<Op> {
+  async cursorOp(batch: BatchId, jobs = 1): Promise<Op> {
     const path = paths.expansion(batch);
     const now = records.expansion.decode(await this.data(path));
     if (!now.ok) throw new Error(now.problem);
-    const next = { ...now.value, created: now.value.created + 1, op: randomUUID() };
+    const next = { ...now.value, created: now.value.created + jobs, op: randomUUID() };
     return set(path, records.expansion.encode(next), await this.version(path));
   }
 
@@ -195,7 +192,7 @@ export class History {
       create(paths.jobPriority(id), Buffer.from("5")),
       create(paths.jobSpaceNeeded(id), Buffer.from("0")),
       create(paths.jobStatus(id), jobStatus({ status: "Pending" })),
-      create(paths.fleetJob(id), records.fleetJob.encode(fleetJob("create"))),
+      create(paths.fleetJob(id), records.fleetJob.encode({ attempts: 0, events: [event("create")] })),
       create(paths.queueEntry("Pending", 5, id)),
       create(paths.bucketEntry(batch, "batch-processing", id)),
     ];
@@ -206,7 +203,22 @@ export class History {
     return [
       { op: "create", path: paths.jobLock(id), data: EMPTY, ephemeral: true },
       set(path, await this.data(path), await this.version(path)),
+      await this.historyOp(id, (job) => ({ ...job, attempts: job.attempts + 1, claimed: [AT_SECONDS, "somebody"] })),
     ];
+  }
+
+  async historyOp(id: JobId, change: (job: FleetJob) => FleetJob): Promise<Op> {
+    const path = paths.fleetJob(id);
+    const now = records.fleetJob.decode(await this.data(path));
+    if (!now.ok) throw new Error(now.problem);
+    return set(path, records.fleetJob.encode(change(now.value)), await this.version(path));
+  }
+
+  /** An operator's name for what is done to a job or a batch. */
+  auditOp(target: JobId | BatchId): Op {
+    const number = ++this.made;
+    const words = { op: randomUUID(), at: AT, actor: "olga", action: "test", reason: "", previous: "" };
+    return create(paths.auditRecord(number), records.auditRecord.encode({ number, target, ...words }));
   }
 
   /** Status, entry, bucket, history and lock: a commit, or with `keepLock` an operator's move. */
@@ -220,13 +232,15 @@ export class History {
       last_successful_status: "last" in options ? (options.last ?? null) : success ? from : now.last_successful_status,
       retry_count: options.retry ?? now.retry_count,
     };
-    const history = records.fleetJob.encode(fleetJob(options.kind ?? (success ? "done" : "fail")));
+    const kind = options.kind ?? (success ? "done" : "fail");
+    const moved = ({ events }: FleetJob): FleetJob => ({ attempts: 0, events: [...events, event(kind)].slice(-12) });
     return [
       set(paths.jobStatus(id), jobStatus(next), await this.version(paths.jobStatus(id))),
       remove(paths.queueEntry(from, 5, id)),
       create(paths.queueEntry(to, 5, id)),
       ...this.bucketOps((await this.data(paths.jobBid(id))).toString() as BatchId, id, from, to),
-      set(paths.fleetJob(id), history, await this.version(paths.fleetJob(id))),
+      await this.historyOp(id, moved),
+      ...(to === "Failed" ? [create(paths.callback(id, next.retry_count))] : []),
       ...(options.keepLock === true ? [] : [remove(paths.jobLock(id))]),
     ];
   }
@@ -254,7 +268,8 @@ export class History {
   }
 
   async operate(id: JobId, to: JobState, kind: EventKind, options: MoveOptions = {}): Promise<void> {
-    await this.send("operator", await this.moveOps(id, to, { kind, keepLock: true, ...options }));
+    const ops = await this.moveOps(id, to, { kind, keepLock: true, ...options });
+    await this.send("operator", [...ops, this.auditOp(id)]);
   }
 
   async gateOps(batch: BatchId, from: BatchState = "Processing", to: BatchState = "Reporting"): Promise<Op[]> {
@@ -263,12 +278,16 @@ export class History {
   }
 
   async verdictOps(batch: BatchId, to: BatchState, failed: JobId[], successful: JobId[]): Promise<Op[]> {
-    const report: StatusReport = { last_modified: AT, failed_jobs: failed, successful_jobs: successful };
     return [
       ...(await this.batchMoveOps(batch, "Reporting", to)),
-      create(paths.batchReport(batch), records.statusReport.encode(report)),
+      this.reportOp(batch, failed, successful),
       remove(paths.batchLock(batch)),
     ];
+  }
+
+  reportOp(batch: BatchId, failed: JobId[], successful: JobId[]): Op {
+    const report: StatusReport = { last_modified: AT, failed_jobs: failed, successful_jobs: successful };
+    return create(paths.batchReport(batch), records.statusReport.encode(report));
   }
 
   /** From the gate to the verdict. */
@@ -278,21 +297,3 @@ export class History {
     await this.send("reporter", await this.verdictOps(batch, to, failed, successful));
   }
 }
-
-export function jobStatus(patch: Partial<JobStatus> & { status: JobState }): Buffer {
-  return records.jobStatus.encode({
-    last_modified: AT,
-    last_successful_status: null,
-    retry_count: 0,
-    message: "",
-    ...patch,
-  });
-}
-
-export const batchStatus = (status: BatchState): Buffer =>
-  records.batchStatus.encode({ status, last_modified: AT, message: "" });
-
-const fleetJob = (kind: EventKind): FleetJob => ({
-  attempts: 0,
-  events: [[randomUUID(), 1_767_322_245, kind, "Pending", "somebody"]],
-});

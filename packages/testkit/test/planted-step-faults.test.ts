@@ -1,6 +1,7 @@
 import { paths } from "@sluice/queue-core";
 import { describeFaults, type Fault, overwrite } from "./fault-bench.ts";
-import { ANY_VERSION, create, jobStatus, PROFILE, remove } from "./history.ts";
+import { ANY_VERSION, create, remove } from "./history.ts";
+import { jobStatus, PROFILE } from "./words.ts";
 
 const STEPS: readonly Fault[] = [
   [

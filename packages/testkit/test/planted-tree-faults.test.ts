@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { batchId, batchUuidFromKey, jobId, paths, records } from "@sluice/queue-core";
 import { Bench, describeFaults, type Fault, overwrite } from "./fault-bench.ts";
-import { ANY_VERSION, create, jobStatus, remove } from "./history.ts";
+import { ANY_VERSION, create, remove } from "./history.ts";
+import { jobStatus } from "./words.ts";
 
 const PLACES: readonly Fault[] = [
   [
@@ -202,6 +203,7 @@ test("the report of a large batch is held to its counts", async () => {
   await bench.endBoth("Completed");
   const counts = { report: 1, failed: 0, successful: 3 };
   const report = { last_modified: "", failed_jobs: [], successful_jobs: [], counts };
+  await bench.history.send("reporter", await bench.history.claimBatchOps(bench.batch));
   await bench.history.send("reporter", [create(paths.batchReport(bench.batch), records.statusReport.encode(report))]);
 
   expect(bench.history.check()).toMatchObject([{ invariant: "I-12 REPORT-EXACT" }]);

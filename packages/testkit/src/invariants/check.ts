@@ -6,6 +6,7 @@ import { meaningOf, STAGES, type Stage } from "@sluice/queue-core";
 import { hex, readTransactions } from "../transaction-log.ts";
 import { isUnder, type LoggedOp, type Transaction } from "../transaction.ts";
 import { BATCH_RULES } from "./batch-rules.ts";
+import { JOB_HISTORY_RULES } from "./job-history-rules.ts";
 import { JOB_MOVE_RULES } from "./job-move-rules.ts";
 import { JOB_STATE_RULES } from "./job-state-rules.ts";
 import { QueueModel } from "./model.ts";
@@ -79,7 +80,7 @@ type Rules<Change> = readonly (readonly [InvariantId, (change: Change) => Findin
 const rulesOf = <Change>(...tables: Partial<Record<InvariantId, (change: Change) => Finding>>[]): Rules<Change> =>
   tables.flatMap((table) => Object.entries(table) as [InvariantId, (change: Change) => Finding][]);
 
-const JOB_RULES: Rules<JobChange> = rulesOf(JOB_STATE_RULES, JOB_MOVE_RULES, JOB_OWNER_RULES);
+const JOB_RULES: Rules<JobChange> = rulesOf(JOB_STATE_RULES, JOB_MOVE_RULES, JOB_HISTORY_RULES, JOB_OWNER_RULES);
 const ALL_BATCH_RULES: Rules<BatchChange> = rulesOf(BATCH_RULES, BATCH_OWNER_RULES);
 
 class Checker {
@@ -111,7 +112,8 @@ class Checker {
     this.model.finish(session);
     const size = oversize(ops, this.model.depth);
     if (size !== null) this.report("I-38", size);
-    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audited: this.model.audited });
+    const { audits, callbacks } = this.model;
+    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audits, callbacks });
   }
 
   checkRest(): void {
@@ -128,11 +130,11 @@ class Checker {
       const after = model.job(id);
       const batch = after.batch === null ? null : (model.batches.get(after.batch) ?? null);
       const batchBefore = after.batch === null ? null : (model.touchedBatches.get(after.batch) ?? batch);
-      this.run(JOB_RULES, id, { before, after, batch, batchBefore, author, holds });
+      this.run(JOB_RULES, id, { before, after, batch, batchBefore, wrote: model.wrote(id), author, holds });
     }
     for (const [id, before] of model.touchedBatches) {
       const after = model.batches.get(id);
-      if (after !== undefined) this.run(ALL_BATCH_RULES, id, { before, after, author, holds });
+      if (after !== undefined) this.run(ALL_BATCH_RULES, id, { before, after, wrote: model.wrote(id), author, holds });
     }
   }
 

@@ -20,7 +20,7 @@ export function applyToJobNode(job: JobView, name: string, op: LoggedOp, session
   }
   const bytes = op.op === "delete" ? null : op.data;
   if (name === "status") return withStatus({ ...job, children }, bytes, op);
-  return withData({ ...job, children, dataZxid: zxid }, name, bytes);
+  return withData({ ...job, children }, name, bytes);
 }
 
 const keptLock = (job: { readonly lock: LockView | null }, op: LoggedOp): LockView | null =>

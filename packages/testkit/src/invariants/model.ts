@@ -9,11 +9,15 @@ import {
   parseBatchId,
   type PathMeaning,
   paths,
+  records,
 } from "@sluice/queue-core";
 import type { LoggedOp } from "../transaction.ts";
 import { applyToBatchNode, withExpansion } from "./batch-model.ts";
 import { applyToJobNode, withToken } from "./job-model.ts";
+import { type Part, partOf } from "./parts.ts";
 import { type BatchView, type JobView, unknownBatch, unknownJob } from "./views.ts";
+
+const NOTHING: ReadonlySet<Part> = new Set();
 
 interface Context {
   readonly session: bigint;
@@ -29,7 +33,10 @@ export class QueueModel {
   /** As they were before the transaction that is being applied. */
   readonly touchedJobs = new Map<JobId, JobView>();
   readonly touchedBatches = new Map<BatchId, BatchView>();
-  audited = false;
+  /** What the transaction did besides. */
+  readonly audits = new Set<string>();
+  readonly callbacks = new Set<string>();
+  private readonly written = new Map<string, Set<Part>>();
   private readonly uuids = new Map<string, BatchId>();
 
   job(id: JobId): JobView {
@@ -39,7 +46,9 @@ export class QueueModel {
   begin(): void {
     this.touchedJobs.clear();
     this.touchedBatches.clear();
-    this.audited = false;
+    this.audits.clear();
+    this.callbacks.clear();
+    this.written.clear();
   }
 
   /** Tokens are known only when all ops of the transaction have been applied. */
@@ -50,9 +59,27 @@ export class QueueModel {
 
   apply(op: LoggedOp, context: Context): void {
     if (op.op === "check") return;
-    if (op.path.startsWith(paths.auditRecords)) this.audited = true;
     const meaning = meaningOf(op.path);
+    this.note(meaning, op);
     if (!this.applyToJobs(meaning, op, context)) this.applyToBatches(meaning, op, context);
+  }
+
+  /** What of a job or batch the transaction wrote. */
+  wrote(id: JobId | BatchId): ReadonlySet<Part> {
+    return this.written.get(id) ?? NOTHING;
+  }
+
+  private note(meaning: PathMeaning, op: LoggedOp): void {
+    const written = partOf(meaning);
+    if (written !== null) {
+      const parts = this.written.get(written.id);
+      if (parts === undefined) this.written.set(written.id, new Set([written.part]));
+      else parts.add(written.part);
+    }
+    if (op.op !== "create") return;
+    if (meaning.kind === "callback") this.callbacks.add(op.path);
+    const audit = op.path.startsWith(`${paths.auditRecords}/`) ? records.auditRecord.decode(op.data) : null;
+    if (audit?.ok === true) this.audits.add(audit.value.target);
   }
 
   private batch(id: BatchId): BatchView {
@@ -121,6 +148,10 @@ export class QueueModel {
       }
       case "batch-node": {
         this.updateBatch(meaning.batch, (batch) => applyToBatchNode(batch, meaning.name, op, session, zxid));
+        return;
+      }
+      case "bucket": {
+        this.updateBatch(meaning.batch, (batch) => batch);
         return;
       }
       case "expansion": {

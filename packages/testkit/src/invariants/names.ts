@@ -25,6 +25,9 @@ export const INVARIANTS = {
   "I-27": "HOLD",
   "I-38": "SIZE",
   "L-01": "CLOSED-SESSION-WRITES",
+  "L-02": "MOVE-ADDS-EVENT",
+  "L-03": "CLAIM-ADDS-ATTEMPT",
+  "L-04": "FAILED-LEAVES-CALLBACK",
 } as const;
 
 export type InvariantId = keyof typeof INVARIANTS;

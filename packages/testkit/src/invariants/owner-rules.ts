@@ -1,8 +1,9 @@
 /** Fencing, for jobs and batches alike: who writes holds the lock, with the newest token, and lets go with the move. */
-import { goesWithBatch, moveOf } from "./job-move-rules.ts";
+import { moveOf } from "./job-move-rules.ts";
 import type { Finding, InvariantId } from "./names.ts";
-import { namesOperator, operatesBatch } from "./operators.ts";
-import type { Author, BatchChange, JobChange, JobView, LockView } from "./views.ts";
+import type { Part } from "./parts.ts";
+import type { Author, BatchChange, JobChange, LockView } from "./views.ts";
+import { mayWriteBatch, mayWriteJob } from "./without-lock.ts";
 
 interface Locked {
   readonly exists: boolean;
@@ -16,13 +17,9 @@ const sessionName = (session: bigint): string => `session 0x${session.toString(1
 
 export const JOB_OWNER_RULES: Partial<Record<InvariantId, (change: JobChange) => Finding>> = {
   "I-19": (change) => {
-    const { before, after, author } = change;
-    if (!before.exists || !after.exists) return null;
-    if (owns(before, author) || owns(after, author)) return null;
-    if (goesWithBatch(change, after.status?.status ?? "Pending")) return null;
-    if (author.role === "operator") return anonymous(change);
-    const what = foreignWrite(before, after);
-    return what === null || namesOperator(change) ? null : `${author.role} (${sessionName(author.session)}) ${what}`;
+    const { before, after } = change;
+    if (!before.exists && !after.exists) return null;
+    return holdsLock(change) || mayWriteJob(change) ? null : foreignWrite(change);
   },
 
   "I-20": ({ before, after, author }) => staleEpoch(before, after, author, "its"),
@@ -34,18 +31,26 @@ export const JOB_OWNER_RULES: Partial<Record<InvariantId, (change: JobChange) =>
   },
 };
 
-/** People need no lock, but a name. What they write besides the status is their business. */
-function anonymous(change: JobChange): Finding {
-  const { before, after, author } = change;
-  if (!wroteStatus(before, after) || author.audited || namesOperator(change)) return null;
-  return `${sessionName(author.session)} wrote the status with neither the lock nor an operator's name`;
+interface Write {
+  readonly before: Locked;
+  readonly after: Locked;
+  readonly author: Author;
+  readonly wrote: ReadonlySet<Part>;
 }
 
-function foreignWrite(before: JobView, after: JobView): Finding {
+/** It had the lock, or has taken it from nobody. */
+const holdsLock = ({ before, after, author }: Write): boolean =>
+  owns(before, author) || (before.lock === null && owns(after, author));
+
+function foreignWrite({ before, after, author, wrote }: Write): Finding {
+  if (wrote.size === 0) return null;
+  const who = `${author.role} (${sessionName(author.session)})`;
+  const what = [...wrote].sort().join(", ");
+  if (!before.exists) return `made by ${who} without the lock of its batch`;
+  if (!after.exists) return `removed by ${who}`;
   const owner = before.lock === null ? "nobody" : sessionName(before.lock.owner);
-  if (wroteStatus(before, after)) return `wrote the status, while the lock was held by ${owner}`;
-  if (before.lock !== null && after.lock === null) return `removed the lock of ${owner}`;
-  return before.dataZxid === after.dataZxid ? null : `wrote data, while the lock was held by ${owner}`;
+  const unnamed = author.role === "operator" ? " and left no record in the audit" : "";
+  return `${who} wrote ${what}, while the lock was held by ${owner}${unnamed}`;
 }
 
 /** The token is the status version that the claim made. Whoever writes meanwhile moves it, and the owner is fenced out. */
@@ -62,15 +67,7 @@ function staleEpoch(before: Locked, after: Locked, author: Author, whose: string
 }
 
 export const BATCH_OWNER_RULES: Partial<Record<InvariantId, (change: BatchChange) => Finding>> = {
-  "I-19": (change) => {
-    const { before, after, author } = change;
-    if (!before.exists || !after.exists || operatesBatch(change)) return null;
-    if (owns(before, author) || owns(after, author)) return null;
-    // The gate needs no lock: that no job is left is proven in the transaction itself.
-    const gate = before.status?.status === "Processing" && after.status?.status === "Reporting";
-    if (!wroteStatus(before, after) || gate) return null;
-    return `${author.role} (${sessionName(author.session)}) wrote the status without the lock`;
-  },
+  "I-19": (change) => (holdsLock(change) || mayWriteBatch(change) ? null : foreignWrite(change)),
 
   "I-20": ({ before, after, author }) => staleEpoch(before, after, author, "the batch's"),
 

@@ -13,6 +13,7 @@ import type {
   JobStatus,
   Stage,
 } from "@sluice/queue-core";
+import type { Part } from "./parts.ts";
 
 /** "operator": every session that registered no worker of a stage: people's tools, the console, the API. */
 export type Role = Stage | "operator";
@@ -39,8 +40,6 @@ export interface JobView {
   readonly priority: number | null;
   readonly batch: BatchId | null;
   readonly configuration: Buffer | null;
-  /** The last transaction that wrote one of its data nodes: neither status nor lock. */
-  readonly dataZxid: bigint;
   readonly entries: readonly { readonly state: JobState; readonly priority: number }[];
   readonly buckets: readonly { readonly batch: BatchId; readonly bucket: Bucket }[];
   readonly lock: LockView | null;
@@ -82,7 +81,6 @@ export const unknownJob = (id: JobId): JobView => ({
   priority: null,
   batch: null,
   configuration: null,
-  dataZxid: 0n,
   entries: [],
   buckets: [],
   lock: null,
@@ -118,8 +116,10 @@ export interface Author {
   readonly zxid: bigint;
   readonly session: bigint;
   readonly role: Role;
-  /** It also wrote an operator's action into the audit. */
-  readonly audited: boolean;
+  /** Ids of jobs and batches on which it wrote an operator's action into the audit. */
+  readonly audits: ReadonlySet<string>;
+  /** Paths of the callbacks that it made. */
+  readonly callbacks: ReadonlySet<string>;
 }
 
 export interface JobChange {
@@ -128,6 +128,8 @@ export interface JobChange {
   /** Its batch, if it names one that was ever there. */
   readonly batch: BatchView | null;
   readonly batchBefore: BatchView | null;
+  /** What of it the transaction wrote, were it the same bytes. */
+  readonly wrote: ReadonlySet<Part>;
   readonly author: Author;
   readonly holds: ReadonlySet<string>;
 }
@@ -135,6 +137,7 @@ export interface JobChange {
 export interface BatchChange {
   readonly before: BatchView;
   readonly after: BatchView;
+  readonly wrote: ReadonlySet<Part>;
   readonly author: Author;
   readonly holds: ReadonlySet<string>;
 }
