@@ -4,7 +4,6 @@ import {
   aBatchOfJobs,
   aJobSpec,
   aSubmission,
-  advance,
   claimJob,
   testWorker,
   type TestWorker,
@@ -14,17 +13,14 @@ import {
 import {
   actOnBatch,
   actOnJob,
-  type BatchId,
   batchUuidFromKey,
   cleanUpBatch,
   createBatch,
   deleteJobsOfBatch,
   type JobId,
   listBucket,
-  type LoadedBatch,
   makeExpander,
   makeIdBlocks,
-  markDueIfLast,
   openReport,
   paths,
   queueIsFull,
@@ -34,6 +30,7 @@ import {
   resumeJob,
   type StatusReport,
 } from "../src/index.ts";
+import { claimBatch, finish } from "./support/batch-work.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
 let connect: string;
@@ -51,31 +48,11 @@ afterEach(async () => {
   await Promise.all([intake, reporter, operator].map((w) => w.close()));
 });
 
-async function claimBatch(
-  w: TestWorker,
-  state: Parameters<TestWorker["batches"]["claim"]>[0],
-  id: BatchId,
-): Promise<LoadedBatch> {
-  const claim = await w.batches.claim(state, id);
-  if (claim.kind !== "acquired") throw new Error(`${id} in ${state}: ${claim.kind}`);
-  return claim.loaded;
-}
 const report = (failed: readonly JobId[], successful: readonly JobId[]): StatusReport => ({
   last_modified: "",
   failed_jobs: [...failed],
   successful_jobs: [...successful],
 });
-async function finish(id: JobId, how: "done" | "fail" = "done"): Promise<void> {
-  await advance(connect, id, "Notify");
-  const notifier = await testWorker(connect, "notifier");
-  const loaded = await claimJob(notifier, "Notify", id);
-  await notifier.jobs.commit(
-    loaded,
-    how === "done" ? { kind: "done", changes: {} } : { kind: "fail", code: "CALLBACK_FAILED", message: "no" },
-  );
-  await markDueIfLast(notifier.ctx, loaded.job.batchId);
-  await notifier.close();
-}
 
 describe("creating a batch", () => {
   test("makes all of it at once", async () => {
@@ -226,7 +203,7 @@ describe("the report gate", () => {
     });
     const added = await expander.addJobs(loaded, [aJobSpec()]);
     const [job] = (await listBucket(intake.session, id, "batch-processing")) ?? [];
-    await finish(job!);
+    await finish(connect, job!);
     expect(await openReport(reporter.ctx, id)).toMatchObject({
       kind: "shut",
       why: "2 rows, 1 jobs made, 0 under way, 1 ended",
@@ -237,7 +214,7 @@ describe("the report gate", () => {
 
   test("opens once when the last two jobs end at the same moment and many reporters hear of it", async () => {
     const { batch, jobs } = await aBatchOfJobs(intake, 2);
-    await Promise.all(jobs.map((job) => finish(job)));
+    await Promise.all(jobs.map((job) => finish(connect, job)));
     const rivals = await Promise.all(Array.from({ length: 4 }, () => testWorker(connect, "reporter")));
     const results = await Promise.all(rivals.map((r) => openReport(r.ctx, batch)));
     expect(results.filter((r) => r.kind === "opened")).toHaveLength(1);
@@ -249,8 +226,8 @@ describe("the report gate", () => {
 
   test("refuses the verdict Completed while a failed job is listed, and Failed without a proof", async () => {
     const { batch, jobs } = await aBatchOfJobs(intake, 2);
-    await finish(jobs[0]!);
-    await finish(jobs[1]!, "fail");
+    await finish(connect, jobs[0]!);
+    await finish(connect, jobs[1]!, "fail");
     expect(await openReport(reporter.ctx, batch)).toEqual({ kind: "opened" });
     const loaded = await claimBatch(reporter, "Reporting", batch);
     expect(await reporter.batches.settle(loaded, { kind: "verdict", report: report([], jobs) })).toEqual({
@@ -273,7 +250,7 @@ describe("the report gate", () => {
 
   test("lists too long for a node go into chunks and come back whole", async () => {
     const { batch, jobs } = await aBatchOfJobs(intake, 1);
-    await finish(jobs[0]!, "fail");
+    await finish(connect, jobs[0]!, "fail");
     await openReport(reporter.ctx, batch);
     const many = Array.from({ length: 7000 }, (_, i) => `jid${String(i).padStart(10, "0")}`) as JobId[];
     await reporter.batches.settle(await claimBatch(reporter, "Reporting", batch), {
@@ -293,8 +270,8 @@ describe("the report gate", () => {
 describe("a failed batch", () => {
   async function failedBatch() {
     const { batch, jobs } = await aBatchOfJobs(intake, 2);
-    await finish(jobs[0]!);
-    await finish(jobs[1]!, "fail");
+    await finish(connect, jobs[0]!);
+    await finish(connect, jobs[1]!, "fail");
     await openReport(reporter.ctx, batch);
     await reporter.batches.settle(await claimBatch(reporter, "Reporting", batch), {
       kind: "verdict",

@@ -1,15 +1,6 @@
 import type { Session } from "@sluice/zookeeper";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import {
-  aBatchOfJobs,
-  aSubmission,
-  advance,
-  claimJob,
-  testWorker,
-  type TestWorker,
-  testZooKeeper,
-  tree,
-} from "@sluice/testkit";
+import { aBatchOfJobs, aSubmission, testWorker, type TestWorker, testZooKeeper, tree } from "@sluice/testkit";
 import {
   actOnBatch,
   type BatchId,
@@ -17,16 +8,14 @@ import {
   cleanUpBatch,
   createBatch,
   expireKeys,
-  type JobId,
-  type LoadedBatch,
   makeIdBlocks,
-  markDueIfLast,
   parseQueueEntry,
   paths,
   readBatch,
   readJob,
   sweepEntry,
 } from "../src/index.ts";
+import { claimBatch, finish } from "./support/batch-work.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
 let connect: string;
@@ -44,30 +33,10 @@ afterEach(async () => {
   await Promise.all([intake, reporter, operator].map((w) => w.close()));
 });
 
-async function claimBatch(
-  w: TestWorker,
-  state: Parameters<TestWorker["batches"]["claim"]>[0],
-  id: BatchId,
-): Promise<LoadedBatch> {
-  const claim = await w.batches.claim(state, id);
-  if (claim.kind !== "acquired") throw new Error(`${id} in ${state}: ${claim.kind}`);
-  return claim.loaded;
-}
 const statusOf = async (id: BatchId): Promise<string> => {
   const view = await readBatch(reporter.session, id);
   return view.kind === "found" ? view.value.status.status : view.kind;
 };
-async function finish(id: JobId, how: "done" | "fail" = "done"): Promise<void> {
-  await advance(connect, id, "Notify");
-  const notifier = await testWorker(connect, "notifier");
-  const loaded = await claimJob(notifier, "Notify", id);
-  await notifier.jobs.commit(
-    loaded,
-    how === "done" ? { kind: "done", changes: {} } : { kind: "fail", code: "CALLBACK_FAILED", message: "no" },
-  );
-  await markDueIfLast(notifier.ctx, loaded.job.batchId);
-  await notifier.close();
-}
 
 describe("a submission key", () => {
   async function cleanedUp(key: string) {
@@ -110,7 +79,7 @@ describe("a submission key", () => {
 describe("sweeping", () => {
   test("removes the entry of a completed job and keeps its data", async () => {
     const { jobs } = await aBatchOfJobs(intake, 1);
-    await finish(jobs[0]!);
+    await finish(connect, jobs[0]!);
     const names = await reporter.session.children(paths.queue("Completed"));
     const entry = parseQueueEntry(names.ok ? names.value.names[0]! : "")!;
     expect(await sweepEntry(reporter.ctx, "Completed", entry)).toBe(true);
