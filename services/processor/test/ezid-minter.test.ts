@@ -4,8 +4,8 @@ import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-i
 import { ezidMinter } from "../src/minter/ezid-minter.ts";
 import type { Minter } from "../src/minter/minter.ts";
 import { Laboratory, PROFILE, profilesOf } from "./support/deposit.ts";
-import { type EzidServer, ezidServer, parseBody } from "./support/ezid-server.ts";
-import { TROUBLES } from "./support/http-server.ts";
+import { type EzidServer, ezidServer, parseEzidBody, TROUBLES } from "@sluice/testkit";
+import { closedAfterTest } from "./support/closed-after-test.ts";
 import { validateRoot } from "./support/ocfl-validator/root-rules.ts";
 import { changesOf } from "./support/stored-version.ts";
 
@@ -16,7 +16,7 @@ let ezid: EzidServer;
 let waited: number[];
 beforeEach(async () => {
   egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK }, totalTimeoutMs: 300 });
-  ezid = await ezidServer();
+  ezid = await closedAfterTest(ezidServer());
   waited = [];
 });
 afterEach(() => egress.close());
@@ -51,7 +51,7 @@ describe("an ARK of EZID", () => {
       _export: "yes",
       _target: `https://merritt.example.org/m/${encodeURIComponent(encodeURIComponent(ark!))}`,
     });
-    expect(parseBody(ezid.received[0]!.body).get("_status")).toBe("reserved");
+    expect(parseEzidBody(ezid.received[0]!.body).get("_status")).toBe("reserved");
   });
 
   test("stays reserved for objects of the administration, and its target stays when the depositor wants it", async () => {

@@ -5,8 +5,8 @@ import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-i
 import { merrittStore } from "../src/store/merritt/merritt-store.ts";
 import { workingUrl } from "../src/store/working-url.ts";
 import { Laboratory, PROFILE, profilesOf } from "./support/deposit.ts";
-import { serve, TROUBLES } from "./support/http-server.ts";
-import { type StorageServer, storageServer } from "./support/storage-server.ts";
+import { serveHttp, type StorageServer, storageServer, TROUBLES } from "@sluice/testkit";
+import { closedAfterTest } from "./support/closed-after-test.ts";
 import { changesOf, objectOf } from "./support/stored-version.ts";
 import { tempFolder } from "./support/temp-folder.ts";
 
@@ -17,17 +17,19 @@ let egress: Egress;
 let storage: StorageServer;
 beforeEach(async () => {
   egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK }, totalTimeoutMs: 2_000 });
-  storage = await storageServer();
+  storage = await closedAfterTest(storageServer());
 });
 afterEach(() => egress.close());
 
 /** A processor whose working folder is served to the storage service. */
 async function laboratoryWith(base = storage.url, profile = `${PROFILE}StorageNode: 7777\n`): Promise<Laboratory> {
   const served = { folder: tempFolder() };
-  const access = await serve(({ path }, response) => {
-    response.end(readFileSync(join(served.folder, ...path.split("/").map(decodeURIComponent))));
-  });
-  const urlOf = (path: string): string => workingUrl(served.folder, access)(path);
+  const access = await closedAfterTest(
+    serveHttp(({ path }, response) => {
+      response.end(readFileSync(join(served.folder, ...path.split("/").map(decodeURIComponent))));
+    }),
+  );
+  const urlOf = (path: string): string => workingUrl(served.folder, access.url)(path);
   const laboratory = await Laboratory.open({
     store: merrittStore({ base, egress, urlOf }),
     urlOf,

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Delivered, mailServer, type MailServer } from "@sluice/testkit";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { composeMail } from "../src/compose.ts";
 import type { Letterhead } from "../src/letterhead.ts";
 import { mailUrlProblem, openMailer } from "../src/open-mailer.ts";
@@ -62,39 +61,15 @@ describe("the outbox", () => {
 });
 
 describe("a mail server", () => {
-  let server: SMTPServer | undefined;
-  afterEach(async () => {
-    const open = server;
-    server = undefined;
-    if (open !== undefined) await new Promise<void>((resolve) => open.close(resolve));
-  });
+  let server: MailServer | undefined;
+  afterEach(() => server?.close());
 
-  interface Delivered {
-    readonly to: readonly string[];
-    readonly source: string;
-  }
-
-  async function serve(options: SMTPServerOptions = {}): Promise<{ url: string; delivered: Delivered[] }> {
+  async function serve(
+    options: Parameters<typeof mailServer>[1] = {},
+  ): Promise<{ url: string; delivered: Delivered[] }> {
     const delivered: Delivered[] = [];
-    const smtp = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ["STARTTLS"],
-      onData(stream, session, done) {
-        const chunks: Buffer[] = [];
-        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-        stream.on("end", () => {
-          const to = session.envelope.rcptTo.map(({ address }) => address);
-          delivered.push({ to, source: Buffer.concat(chunks).toString("utf8") });
-          done(null, "queued");
-        });
-      },
-      ...options,
-    });
-    server = smtp;
-    const { port } = await new Promise<AddressInfo>((resolve) => {
-      const listening = smtp.listen(0, "127.0.0.1", () => resolve(listening.address() as AddressInfo));
-    });
-    return { url: `smtp://127.0.0.1:${port}`, delivered };
+    server = await mailServer((taken) => delivered.push(taken), options);
+    return { url: server.url, delivered };
   }
 
   const refusal = (code: number, message: string): Error => Object.assign(new Error(message), { responseCode: code });
@@ -145,9 +120,8 @@ describe("a mail server", () => {
 
   test("that is not there is asked again later, and its password is not told to anybody", async () => {
     const { url } = await serve();
-    const open = server!;
+    await server!.close();
     server = undefined;
-    await new Promise<void>((resolve) => open.close(resolve));
     const smtp = openMailer(url.replace("//", "//user:s3cret@"), LETTERHEAD);
     const sent = await smtp.send(mail);
     expect(sent).toMatchObject({ kind: "later" });

@@ -1,12 +1,11 @@
 /** An EZID service, from its public description: create, update, read; and a ledger of what it did. */
 import type { ServerResponse } from "node:http";
-import { type Received, serve, type Trouble } from "./http-server.ts";
+import { type HttpServer, type Ledger, type Received, serveHttp, type Trouble } from "./http-server.ts";
 
-export interface EzidServer {
-  readonly url: string;
+export interface EzidServer<L extends Ledger = string[]> extends HttpServer {
   readonly received: Received[];
-  /** What changed, in order; only ever appended to. */
-  readonly ledger: string[];
+  /** What changed. */
+  readonly ledger: L;
   readonly identifiers: Map<string, Map<string, string>>;
   /** For the next requests, one each: before it acts, or after. */
   readonly before: Trouble[];
@@ -17,17 +16,23 @@ export interface EzidServer {
 
 const decode = (text: string): string => decodeURIComponent(text);
 
-export function parseBody(body: string): Map<string, string> {
+export function parseEzidBody(body: string): Map<string, string> {
   const lines = body.split("\n").filter((line) => line !== "");
   return new Map(
     lines.map((line) => [decode(line.slice(0, line.indexOf(": "))), decode(line.slice(line.indexOf(": ") + 2))]),
   );
 }
 
-export async function ezidServer(account = "apitest:secret"): Promise<EzidServer> {
-  const facts = { received: [], ledger: [], identifiers: new Map(), before: [], after: [], alias: undefined };
-  const state: Omit<EzidServer, "url"> = facts;
-  const url = await serve((request, response) => {
+type State = Omit<EzidServer<Ledger>, keyof HttpServer>;
+
+export const EZID_ACCOUNT = "apitest:secret";
+
+export async function ezidServer(): Promise<EzidServer>;
+export async function ezidServer<L extends Ledger>(ledger: L): Promise<EzidServer<L>>;
+export async function ezidServer(ledger: Ledger = []): Promise<EzidServer<Ledger>> {
+  const facts = { received: [], ledger, identifiers: new Map(), before: [], after: [], alias: undefined };
+  const state: State = facts;
+  const server = await serveHttp((request, response) => {
     state.received.push(request);
     const trouble = state.before.shift();
     if (trouble !== undefined) {
@@ -35,10 +40,10 @@ export async function ezidServer(account = "apitest:secret"): Promise<EzidServer
       return;
     }
     const credentials = Buffer.from((request.headers.authorization ?? "").slice(6), "base64").toString();
-    const [status, text] = credentials === account ? act(state, request) : [401, "error: unauthorized"];
+    const [status, text] = credentials === EZID_ACCOUNT ? act(state, request) : [401, "error: unauthorized"];
     (state.after.shift() ?? answer(status, text))(response);
   });
-  return Object.assign(facts, { url });
+  return Object.assign(facts, server);
 }
 
 const answer =
@@ -46,7 +51,7 @@ const answer =
   (response: ServerResponse) =>
     void response.writeHead(status, { "content-type": "text/plain" }).end(text);
 
-function act(state: Omit<EzidServer, "url">, { method, path, body }: Received): [number, string] {
+function act(state: State, { method, path, body }: Received): [number, string] {
   const [, ark = "", query = ""] = /^\/id\/(ark:\/[^?]+)\??(.*)$/.exec(path) ?? [];
   const found = state.identifiers.get(ark);
   const named = state.alias?.(ark) ?? ark;
@@ -59,7 +64,7 @@ function act(state: Omit<EzidServer, "url">, { method, path, body }: Received): 
     return [400, "error: bad request - identifier already exists"];
   }
   if (method === "POST" && found === undefined) return [400, "error: bad request - no such identifier"];
-  const elements = parseBody(body);
+  const elements = parseEzidBody(body);
   state.identifiers.set(ark, new Map([...(found ?? []), ...elements]));
   const change = found === undefined ? "created" : "updated";
   state.ledger.push(`${change} ${ark} ${state.identifiers.get(ark)?.get("_status") ?? ""}`);

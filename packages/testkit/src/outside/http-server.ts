@@ -1,6 +1,6 @@
+/** Real HTTP servers of tests, on loopback. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "@jest/globals";
 
 export interface Received {
   readonly method: string;
@@ -18,13 +18,17 @@ export const TROUBLES = {
   silence: () => undefined,
 } as const satisfies Record<string, Trouble>;
 
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((close) => close()));
-});
+export interface HttpServer {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
 
-/** A real HTTP server of one test; answers with its address. */
-export async function serve(handle: (request: Received, response: ServerResponse) => void): Promise<string> {
+/** What a server outside the queue did, in order; only ever appended to. */
+export interface Ledger {
+  push(line: string): unknown;
+}
+
+export async function serveHttp(handle: (request: Received, response: ServerResponse) => void): Promise<HttpServer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -34,12 +38,12 @@ export async function serve(handle: (request: Received, response: ServerResponse
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  open.push(
-    () =>
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
       }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
 }

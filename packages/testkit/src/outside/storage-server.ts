@@ -1,13 +1,12 @@
 /** Merritt's storage service, as far as ingest speaks to it; it fetches what it is given, and keeps a ledger. */
 import { createHash } from "node:crypto";
 import { unescapeFileName } from "@sluice/ingest-formats";
-import { type Received, serve, type Trouble } from "./http-server.ts";
+import { type HttpServer, type Ledger, type Received, serveHttp, type Trouble } from "./http-server.ts";
 
-export interface StorageServer {
-  readonly url: string;
+export interface StorageServer<L extends Ledger = string[]> extends HttpServer {
   readonly received: Received[];
-  /** What it stored, in order; only ever appended to. */
-  readonly ledger: string[];
+  /** What it stored. */
+  readonly ledger: L;
   /** By ARK: of each version, path → SHA-256. */
   readonly objects: Map<string, Map<string, string>[]>;
   /** For the next POSTs, one each: before it acts, or after. */
@@ -17,10 +16,14 @@ export interface StorageServer {
   damaged: boolean;
 }
 
-export async function storageServer(): Promise<StorageServer> {
-  const facts = { received: [], ledger: [], objects: new Map(), before: [], after: [], damaged: false };
-  const state: Omit<StorageServer, "url"> = facts;
-  const url = await serve((request, response) => {
+type State = Omit<StorageServer<Ledger>, keyof HttpServer>;
+
+export async function storageServer(): Promise<StorageServer>;
+export async function storageServer<L extends Ledger>(ledger: L): Promise<StorageServer<L>>;
+export async function storageServer(ledger: Ledger = []): Promise<StorageServer<Ledger>> {
+  const facts = { received: [], ledger, objects: new Map(), before: [], after: [], damaged: false };
+  const state: State = facts;
+  const { url, close } = await serveHttp((request, response) => {
     state.received.push(request);
     const answer = (status: number, text: string): void => void response.writeHead(status).end(text);
     if (request.path.startsWith("/store/hostname")) {
@@ -38,10 +41,10 @@ export async function storageServer(): Promise<StorageServer> {
     else
       void store(state, call, id, request).then((reply) => (state.after.shift() ?? (() => answer(...reply)))(response));
   });
-  return Object.assign(facts, { url: `${url}/store` });
+  return Object.assign(facts, { url: `${url}/store`, close });
 }
 
-function objectInfo({ objects }: Omit<StorageServer, "url">, ark: string): [number, string] {
+function objectInfo({ objects }: State, ark: string): [number, string] {
   const versions = objects.get(ark);
   if (versions === undefined) return [404, "no such object"];
   const file = ([path, digest]: [string, string]): string =>
@@ -55,12 +58,7 @@ function objectInfo({ objects }: Omit<StorageServer, "url">, ark: string): [numb
   ];
 }
 
-async function store(
-  state: Omit<StorageServer, "url">,
-  call: string,
-  ark: string,
-  request: Received,
-): Promise<[number, string]> {
+async function store(state: State, call: string, ark: string, request: Received): Promise<[number, string]> {
   const form = new URLSearchParams(request.body);
   const manifest = form.get("manifest") ?? (await (await fetch(form.get("url") ?? "")).text());
   const versions = state.objects.get(ark) ?? [];
