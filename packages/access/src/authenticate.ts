@@ -1,0 +1,56 @@
+/** From the Authorization header to a caller. Says why not in words that help the honest and tell the others nothing. */
+import type { Caller } from "./caller.ts";
+import type { JwtVerifier } from "./jwt.ts";
+import { parseToken, secretMatches } from "./token.ts";
+import { scopeOf } from "./token-record.ts";
+import type { TokenSource } from "./token-source.ts";
+
+export type Authentication =
+  | { readonly kind: "caller"; readonly caller: Caller }
+  /** No credentials were given. */
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "refused"; readonly why: string }
+  /** It cannot be checked just now: neither tree nor provider answers. */
+  | { readonly kind: "silence" };
+
+export interface Authenticator {
+  /** `header`: the whole value of Authorization. */
+  authenticate(header: string | undefined): Promise<Authentication>;
+}
+
+export interface AuthenticatorParts {
+  readonly tokens: TokenSource;
+  /** null: no identity provider is configured. */
+  readonly jwt: JwtVerifier | null;
+  readonly nowMs: () => number;
+}
+
+const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,8192})$/i;
+const UNKNOWN = "the token is unknown, revoked or mistyped";
+
+export function makeAuthenticator({ tokens, jwt, nowMs }: AuthenticatorParts): Authenticator {
+  return {
+    async authenticate(header) {
+      if (header === undefined || header === "") return { kind: "anonymous" };
+      const credentials = BEARER.exec(header)?.[1];
+      if (credentials === undefined)
+        return { kind: "refused", why: "only `Authorization: Bearer TOKEN` is understood" };
+      const token = parseToken(credentials);
+      if (token !== null) return await checkToken(tokens, token, nowMs());
+      if (jwt !== null && credentials.split(".").length === 3) return await jwt.verify(credentials, new Date(nowMs()));
+      return { kind: "refused", why: UNKNOWN };
+    },
+  };
+}
+
+async function checkToken(
+  tokens: TokenSource,
+  { id, secret }: { readonly id: string; readonly secret: string },
+  nowMs: number,
+): Promise<Authentication> {
+  const found = await tokens.find(id);
+  if (found === "silence") return { kind: "silence" };
+  if (found === "none" || !secretMatches(secret, found.hash)) return { kind: "refused", why: UNKNOWN };
+  if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `the token expired at ${found.expires}` };
+  return { kind: "caller", caller: { id: `token:${id}`, name: found.name, role: found.role, scope: scopeOf(found) } };
+}

@@ -1,0 +1,21 @@
+export { isRole, PERMISSIONS, type Permission, type Role, ROLES } from "./roles.ts";
+export { type Allowed, type Caller, inScope, may, type Scope } from "./caller.ts";
+export { hashSecret, type MintedToken, mintToken, parseToken, type PresentedToken, redactTokens } from "./token.ts";
+export { EVERY_COLLECTION, scopeOf, type TokenRecord, TokenRecordSchema } from "./token-record.ts";
+export { firstOf, type TokenSource } from "./token-source.ts";
+export {
+  openTokenFile,
+  type ParsedTokenFile,
+  parseTokenFile,
+  printTokenFile,
+  type TokenFileOptions,
+} from "./token-file.ts";
+export {
+  type FetchKeys,
+  type JwtSettings,
+  type JwtVerdict,
+  type JwtVerifier,
+  jwtVerifier,
+  makeJwtVerifier,
+} from "./jwt.ts";
+export { type Authentication, type Authenticator, type AuthenticatorParts, makeAuthenticator } from "./authenticate.ts";

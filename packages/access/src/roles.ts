@@ -1,0 +1,28 @@
+/** Who may do what: one table, from which API, console, CLI and documents take it. */
+export const ROLES = ["depositor", "viewer", "operator", "admin"] as const;
+export type Role = (typeof ROLES)[number];
+
+interface PermissionRow {
+  readonly roles: readonly Role[];
+  /** It reaches beyond single collections: a caller who is bound to some may not. */
+  readonly wholeFleet: boolean;
+  readonly means: string;
+}
+
+/** Depositors work in their collections, viewers look, operators act, admins also change who may and what stands. */
+export const PERMISSIONS = {
+  submit: { roles: ["depositor", "operator", "admin"], wholeFleet: false, means: "submit deposits" },
+  "see-deposits": { roles: ROLES, wholeFleet: false, means: "see batches and jobs of one's collections" },
+  "see-fleet": { roles: ["viewer", "operator", "admin"], wholeFleet: false, means: "see stages, workers, holds" },
+  "see-audit": { roles: ["viewer", "operator", "admin"], wholeFleet: true, means: "read the audit" },
+  "see-nodes": { roles: ["operator", "admin"], wholeFleet: true, means: "look at raw znodes" },
+  "act-on-deposits": { roles: ["operator", "admin"], wholeFleet: false, means: "hold, release, resume, fail, delete" },
+  "act-on-fleet": { roles: ["operator", "admin"], wholeFleet: true, means: "pause queue and stages, drain workers" },
+  "check-tree": { roles: ["operator", "admin"], wholeFleet: true, means: "run fsck, take snapshots" },
+  "mend-tree": { roles: ["admin"], wholeFleet: true, means: "repair and restore the tree" },
+  "manage-tokens": { roles: ["admin"], wholeFleet: true, means: "make, list and revoke tokens" },
+} as const satisfies Readonly<Record<string, PermissionRow>>;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+export const isRole = (raw: unknown): raw is Role => ROLES.some((role) => role === raw);
