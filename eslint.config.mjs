@@ -80,7 +80,7 @@ export default tseslint.config(
     "stage-runtime knows queue-core and zookeeper.",
   ),
   mayNotImport(
-    ["packages/{access,http-api,ingest-formats,inventory,safe-io,local-parts}/src/**"],
+    ["packages/{http-api,ingest-formats,inventory,journal,safe-io,local-parts}/src/**"],
     ["zookeeper", "queue-core", "stage-runtime", "testkit"],
     "A leaf: imports nothing of ours.",
   ),

@@ -2,6 +2,7 @@ export { isRole, PERMISSIONS, type Permission, type Role, ROLES } from "./roles.
 export { type Allowed, type Caller, inScope, may, type Scope } from "./caller.ts";
 export { hashSecret, type MintedToken, mintToken, parseToken, type PresentedToken, redactTokens } from "./token.ts";
 export { EVERY_COLLECTION, scopeOf, type TokenRecord, TokenRecordSchema } from "./token-record.ts";
+export { makeTreeTokens, type TreeTokensOptions } from "./tree-tokens.ts";
 export { firstOf, type TokenSource } from "./token-source.ts";
 export {
   openTokenFile,

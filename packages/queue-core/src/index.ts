@@ -47,7 +47,7 @@ export {
   PRIORITY_MAX,
 } from "./paths.ts";
 export type { PathMeaning, QueueEntry } from "./paths.ts";
-export { EMPTY, EVENT_KINDS, records } from "./records.ts";
+export { EMPTY, EVENT_KINDS, records, TokenSchema } from "./records.ts";
 export type {
   AuditHead,
   AuditRecord,
@@ -63,6 +63,7 @@ export type {
   JobConfiguration,
   JobEvent,
   JobStatus,
+  KeptToken,
   KeyRecord,
   Lock,
   Metadata,
@@ -115,6 +116,7 @@ export type { ActionResult, Operator } from "./operator.ts";
 export { actOnJob, changePriority, resumeJob } from "./operator-jobs.ts";
 export { actOnBatch } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
+export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";
 export { cleanUpBatch, type CleanUpResult, deleteJobsOfBatch, sweepEntry } from "./clean-up.ts";
 export { type BatchView, type JobView, listBucket, readBatch, readJob, readJobs, type Viewed } from "./readers.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";

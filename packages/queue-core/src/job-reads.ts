@@ -117,6 +117,7 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
     attempt: lease.fleetJob.attempts,
     retryCount: lease.status.retry_count,
     lastSuccessful: lease.status.last_successful_status,
+    enteredAt: lease.status.last_modified,
     message: lease.status.message,
     priority: lease.priority,
     spaceNeeded: space.value,

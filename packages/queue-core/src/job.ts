@@ -64,6 +64,8 @@ export interface Job {
   readonly attempt: number;
   readonly retryCount: number;
   readonly lastSuccessful: JobState | null;
+  /** When it came into this state, as its status says. */
+  readonly enteredAt: string;
   readonly message: string;
   readonly priority: number;
   readonly spaceNeeded: number;

@@ -105,6 +105,8 @@ export const paths = {
   reportChunks: (id: BatchId, report: number) => `/fleet/reports/${id}/${String(report)}`,
   reportChunk: (id: BatchId, report: number, chunk: number) =>
     `/fleet/reports/${id}/${String(report)}/${String(chunk).padStart(4, "0")}`,
+  tokens: "/fleet/tokens",
+  token: (id: string) => `/fleet/tokens/${id}`,
   audit: "/fleet/audit",
   auditHead: "/fleet/audit/head",
   auditRecords: "/fleet/audit/records",
@@ -137,6 +139,7 @@ export const DIRECTORIES: readonly string[] = [
   paths.callbacks,
   paths.keys,
   paths.reports,
+  paths.tokens,
   paths.audit,
   paths.auditRecords,
 ];

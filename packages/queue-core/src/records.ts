@@ -288,6 +288,23 @@ export const AuditRecordSchema = z.object({
 });
 export type AuditRecord = z.infer<typeof AuditRecordSchema>;
 
+/** A bearer token as it is kept: enough to check one, nothing to make one from. Roles are the affair of @sluice/access. */
+export const TokenSchema = z.object({
+  id: z.string().regex(/^[a-z0-9]{12}$/),
+  /** Whose it is, for people. */
+  name: z.string().min(1).max(200),
+  role: text,
+  /** Profiles' names; `*` stands for all of them. */
+  collections: z.array(z.string().min(1).max(128)).min(1),
+  /** SHA-256 of the secret, in hex. */
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  created: text,
+  created_by: text,
+  /** RFC 3339: every token ends some day. */
+  expires: z.iso.datetime({ offset: true }),
+});
+export type KeptToken = z.infer<typeof TokenSchema>;
+
 export const KeySchema = z.object({ batch: text, request_digest: text });
 export type KeyRecord = z.infer<typeof KeySchema>;
 
@@ -358,6 +375,7 @@ export const records = {
   auditHead: jsonRecord("audit head", AuditHeadSchema),
   auditRecord: jsonRecord("audit record", AuditRecordSchema),
   key: jsonRecord("key", KeySchema),
+  token: jsonRecord("token", TokenSchema),
   priority: count("priority"),
   spaceNeeded: count("space_needed"),
   counter: count("counter"),

@@ -18,6 +18,7 @@ import {
   MetadataSchema,
   StatusReportSchema,
   SubmissionSchema,
+  TokenSchema,
   WorkerSchema,
 } from "./records.ts";
 
@@ -72,6 +73,7 @@ export const ZNODES: readonly ZnodeRow[] = [
   row("/fleet/callbacks/JID.RETRY", CallbackSchema, "every move to Failed; taken away by the notifier"),
   row("/fleet/keys/DAY/UUID", KeySchema, "clean-up; kept 30 days"),
   row("/fleet/reports/BID/N/CHUNK", StatusReportSchema, "reporter, for reports of more than 3,000 jobs"),
+  row("/fleet/tokens/ID", TokenSchema, "admins; taken away when revoked"),
   row("/fleet/audit/head", AuditHeadSchema, "every operator's action"),
   row("/fleet/audit/records/NUMBER", AuditRecordSchema, "every operator's action, once"),
 ];

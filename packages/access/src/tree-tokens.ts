@@ -1,0 +1,44 @@
+/** The tokens of the queue's tree. What was read last stays in use while ZooKeeper is away. */
+import { readTokens } from "@sluice/queue-core";
+import type { Session } from "@sluice/zookeeper";
+import { type TokenRecord, TokenRecordSchema } from "./token-record.ts";
+import type { TokenSource } from "./token-source.ts";
+
+export interface TreeTokensOptions {
+  /** Of the moment; null while there is none. */
+  readonly session: () => Session | null;
+  readonly monotonicMs: () => number;
+  /** A revoked token works at most this long, as long as ZooKeeper answers. */
+  readonly maxAgeMs?: number;
+}
+
+const MAX_AGE_MS = 2_000;
+
+export function makeTreeTokens({ session, monotonicMs, maxAgeMs = MAX_AGE_MS }: TreeTokensOptions): TokenSource {
+  let known: { readonly version: string; readonly byId: ReadonlyMap<string, TokenRecord> } | null = null;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | null = null;
+  const look = async (): Promise<void> => {
+    const now = session();
+    if (now?.state !== "connected") return;
+    const read = await readTokens(now, known?.version);
+    if (read === "silence") return;
+    lookedAtMs = monotonicMs();
+    // A record of a role that this version does not know is no token here.
+    if (read !== null) known = { version: read.version, byId: new Map(read.tokens.flatMap(entry)) };
+  };
+  return {
+    async find(id) {
+      if (monotonicMs() - lookedAtMs >= maxAgeMs) {
+        looking ??= look().finally(() => (looking = null));
+        await looking;
+      }
+      return known === null ? "silence" : (known.byId.get(id) ?? "none");
+    },
+  };
+}
+
+function entry(raw: unknown): readonly (readonly [string, TokenRecord])[] {
+  const parsed = TokenRecordSchema.safeParse(raw);
+  return parsed.success ? [[parsed.data.id, parsed.data]] : [];
+}
