@@ -71,6 +71,7 @@ export const job = (configuration: Partial<Job["configuration"]> = {}): Job => (
   attempt: 1,
   retryCount: 0,
   lastSuccessful: null,
+  enteredAt: "2024-05-01 11:59:58 +0000",
   message: "",
   priority: 5,
   spaceNeeded: 0,

@@ -1,6 +1,6 @@
 import type { Profile } from "@sluice/ingest-formats";
 import type { ProfileStore } from "@sluice/profile-store";
-import { type Job, parseJobUuid } from "@sluice/queue-core";
+import { type Job, parseJobUuid, parseTimestamp } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
 import { done, fail, type JobContext, type JobStage, type Outcome, retry } from "@sluice/stage-runtime";
 import { callbackAddress } from "./callback-address.ts";
@@ -44,7 +44,9 @@ function completedCallback(
   { persistentUrlBase }: NotifyParts,
 ): CallbackRequest {
   const jobName = parseJobUuid(job.configuration.jobID ?? "") ?? job.uuid;
-  const news = { jobName, outcome: "COMPLETED", message: "", endedAtMs: ctx.clock.nowMs(), persistentUrlBase } as const;
+  // When it was recorded, which no repetition changes: under one key there is one body.
+  const endedAtMs = parseTimestamp(job.enteredAt) ?? ctx.clock.nowMs();
+  const news = { jobName, outcome: "COMPLETED", message: "", endedAtMs, persistentUrlBase } as const;
   return {
     ...callbackAddress(callbackUrl, jobName),
     idempotencyKey: `${job.id}.COMPLETED.${job.retryCount}`,

@@ -97,6 +97,7 @@ describe("a notifier killed between a callback and its commit", () => {
       return view.kind === "found" && view.value.status.status === "Completed";
     });
     expect(server.received).toHaveLength(2);
+    expect(server.received[1]!.body).toBe(server.received[0]!.body);
     expect(effects()).toEqual([`${job}.COMPLETED.0`]);
   });
 
@@ -112,6 +113,7 @@ describe("a notifier killed between a callback and its commit", () => {
       return left.ok && left.value.names.length === 0;
     });
     expect(server.received).toHaveLength(2);
+    expect(server.received[1]!.body).toBe(server.received[0]!.body);
     expect(effects()).toEqual([`${job}.FAILED.0`]);
   });
 });

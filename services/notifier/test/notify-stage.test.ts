@@ -61,7 +61,7 @@ describe("a job whose object is stored and recorded", () => {
         "xmlns:job": "http://uc3.cdlib.org/ontology/mrt/ingest/job",
         "job:jobID": JOB_NAME,
         "job:jobStatus": "COMPLETED",
-        "job:completionDate": "2024-05-01T12:00:00.000Z",
+        "job:completionDate": "2024-05-01T11:59:58.000Z",
         "job:primaryID": "ark:/99999/fk4abc",
         "job:localID": "etd-1;etd-1b",
         "job:persistentURL": "https://n2t.net/ark:/99999/fk4abc",

@@ -93,6 +93,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     attempt: 1,
     retryCount: 0,
     lastSuccessful: "Recording",
+    enteredAt: "2024-05-01 11:59:58 +0000",
     message: "",
     priority: 5,
     spaceNeeded: 10,

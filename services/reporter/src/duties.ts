@@ -5,7 +5,7 @@ import type { Archive } from "./archive.ts";
 import type { ReporterConfig } from "./config.ts";
 import { dueInbox } from "./due-inbox.ts";
 import type { PostmanParts } from "./postman.ts";
-import { queuedMarks } from "./queued-marks.ts";
+import { sentMarks } from "./sent-marks.ts";
 import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
@@ -16,7 +16,7 @@ import { queuedMailsSweep } from "./sweeps/queued-mails.ts";
 import { unexpandedSweep } from "./sweeps/unexpanded.ts";
 
 export interface DutyParts {
-  readonly postman: PostmanParts;
+  readonly postman: Omit<PostmanParts, "marks">;
   readonly folders: JobFolders;
   readonly archive: Archive;
   /** The queue in the present session; null while there is none. */
@@ -29,18 +29,19 @@ type Settings = Pick<ReporterConfig, "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_I
 const BACKSTOP_FACTOR = 6;
 const DAY_MS = 86_400_000;
 
-export function reporterDuties(config: Settings, { postman, folders, archive, queue }: DutyParts): readonly Duty[] {
+export function reporterDuties(config: Settings, { folders, archive, queue, ...parts }: DutyParts): readonly Duty[] {
   const everyMs = config.SWEEP_INTERVAL_MS;
-  const parts = { ...postman, tree: reportTree(queue) };
+  const postman = { ...parts.postman, marks: sentMarks(config.WORKING_DIR) };
+  const reporting = { ...postman, tree: reportTree(queue) };
   return [
     dueInbox,
-    reportStage("Reporting", parts),
-    reportStage("UpdateReporting", parts),
+    reportStage("Reporting", reporting),
+    reportStage("UpdateReporting", reporting),
     endedJobsSweep("Completed", folders, everyMs),
     endedJobsSweep("Deleted", folders, everyMs),
     deletedBatchesSweep(everyMs),
     unexpandedSweep(postman, everyMs),
-    queuedMailsSweep(postman, queuedMarks(config.WORKING_DIR), everyMs),
+    queuedMailsSweep(postman, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpSweep(
       { archive, recycled: recycleArea(config.WORKING_DIR) },

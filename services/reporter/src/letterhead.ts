@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { SendMailOptions } from "nodemailer";
 import type { Mail } from "./mail.ts";
 
@@ -17,6 +18,13 @@ export interface Letterhead {
 export const messageId = (mail: Pick<Mail, "name">, { from }: Letterhead): string =>
   `<${mail.name}@${/@([A-Za-z0-9.-]+)/.exec(from)?.[1] ?? "localhost"}>`;
 
+/** The same mail has the same bytes whenever it is sent. Made from all that it bounds, so that nobody can write it into a title. */
+function boundary({ name, text, html, attachments }: Mail): string {
+  const digest = createHash("sha256").update(JSON.stringify([name, text, html]));
+  for (const { content } of attachments) digest.update(content);
+  return digest.digest("hex").slice(0, 32);
+}
+
 export function messageOf(mail: Mail, letterhead: Letterhead): SendMailOptions {
   return {
     from: letterhead.from,
@@ -24,6 +32,7 @@ export function messageOf(mail: Mail, letterhead: Letterhead): SendMailOptions {
     bcc: [...letterhead.bcc],
     ...(letterhead.replyTo === null ? {} : { replyTo: letterhead.replyTo }),
     messageId: messageId(mail, letterhead),
+    baseBoundary: boundary(mail),
     date: new Date(mail.sentAtMs),
     subject: mail.subject,
     text: mail.text,

@@ -1,14 +1,16 @@
 import type { ProfileStore } from "@sluice/profile-store";
-import type { BatchId, Submission } from "@sluice/queue-core";
+import { type BatchId, type BatchStatus, parseTimestamp, type Submission } from "@sluice/queue-core";
 import type { HandlerContext } from "@sluice/stage-runtime";
 import { composeMail } from "./compose.ts";
 import type { Mailer, Sent } from "./mail.ts";
 import { recipients } from "./recipients.ts";
 import type { MailNumber, News } from "./report.ts";
+import type { SentMarks } from "./sent-marks.ts";
 
 export interface PostmanParts {
   readonly profiles: Pick<ProfileStore, "get">;
   readonly mailer: Pick<Mailer, "send">;
+  readonly marks: SentMarks;
   /** Stands in the subject where it is not production. */
   readonly subjectTag: string;
   readonly onMail?: (outcome: Sent["kind"] | "nobody") => void;
@@ -19,6 +21,8 @@ export interface Told {
   readonly submission: Submission;
   readonly number: MailNumber;
   readonly news: News;
+  /** The batch came into it at the mail's date: the same for every attempt, so that a repeated mail is the same mail. */
+  readonly status: BatchStatus;
 }
 
 /** Finds out who is to be told, tells them, and says whether that is settled or must be tried again: null = settled. */
@@ -33,6 +37,10 @@ export async function tell(
     parts.onMail?.("nobody");
     return null;
   }
+  if (await parts.marks.has(told)) {
+    ctx.log.info({ report: told.number }, "this report was sent before");
+    return null;
+  }
   const { id, submission, news, number } = told;
   const batch = {
     id,
@@ -40,12 +48,21 @@ export async function tell(
     profile: submission.profile_name,
     submitter: submission.submitter,
   };
-  const mail = composeMail({ batch, news, number, to, atMs: ctx.clock.nowMs(), tag: parts.subjectTag });
+  const atMs = parseTimestamp(told.status.last_modified) ?? ctx.clock.nowMs();
+  const mail = composeMail({ batch, news, number, to, atMs, tag: parts.subjectTag });
   await ctx.failpoint("beforeEffect");
   const sent = await parts.mailer.send(mail);
   await ctx.failpoint("afterEffect");
   parts.onMail?.(sent.kind);
-  return settled(sent, mail.name, ctx);
+  const later = settled(sent, mail.name, ctx);
+  if (later === null) await mark(told, ctx, parts);
+  return later;
+}
+
+/** Without it the mail can only be sent once more than needed: what it tells stands. */
+async function mark(told: Told, ctx: HandlerContext, { marks }: PostmanParts): Promise<void> {
+  const problem = await marks.put(told);
+  if (problem !== null) ctx.log.warn({ report: told.number, problem: problem.message }, "no mark that a mail was sent");
 }
 
 function recipientsOf(submission: Submission, ctx: HandlerContext, { profiles }: PostmanParts): readonly string[] {

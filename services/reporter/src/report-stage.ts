@@ -34,7 +34,8 @@ async function report(batch: Batch, ctx: BatchContext, parts: ReportParts): Prom
   if (news === "unknown") return snooze(LOOK_AGAIN_MS, "the last report could not be read");
   if (news !== null) {
     const number = (batch.expansion?.reports ?? 0) + 1;
-    const waits = await tell({ id: batch.id, submission: batch.submission, number, news }, ctx, parts);
+    const { id, submission, status } = batch;
+    const waits = await tell({ id, submission, number, news, status }, ctx, parts);
     if (waits !== null) return snooze(mailDelayMs(waitedMs(batch, ctx.clock.nowMs())), waits.later);
   }
   return { kind: "verdict", report: statusReport(lists, ctx.clock.nowMs()) };

@@ -74,7 +74,7 @@ describe("a mail server", () => {
 
   const refusal = (code: number, message: string): Error => Object.assign(new Error(message), { responseCode: code });
 
-  test("gets one mail for all recipients and the operators' copy, with the same Message-ID every time", async () => {
+  test("gets one mail for all recipients and the operators' copy, with the same Message-ID and bytes every time", async () => {
     const { url, delivered } = await serve();
     const smtp = openMailer(url, LETTERHEAD);
     expect(await smtp.send(mail)).toMatchObject({ kind: "sent" });
@@ -83,6 +83,7 @@ describe("a mail server", () => {
     expect(delivered.map(({ to }) => to)).toEqual(
       Array(2).fill(["anna@example.org", "ben@example.org", "ops@sluice.example"]),
     );
+    expect(delivered[1]).toEqual(delivered[0]);
     for (const { source } of delivered) {
       expect(source).toContain("Message-ID: <bid0000000012.1@sluice.example>");
       expect(source).not.toContain("ops@sluice.example");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Batch, batchId, formatTimestamp, type LoadedBatch, type StatusReport } from "@sluice/queue-core";
+import type { IoFault } from "@sluice/safe-io";
 import type { BatchContext } from "@sluice/stage-runtime";
 import type { Sent } from "../src/mail.ts";
 import type { BatchLists } from "../src/report.ts";
@@ -9,6 +10,7 @@ import {
   handlerContext,
   logbook,
   mailbox,
+  marksInMemory,
   NOW_MS,
   profilesOf,
   profileWith,
@@ -40,7 +42,13 @@ function aBatch(overrides: Partial<Batch> = {}): Batch {
 }
 
 function stage(
-  options: { lists?: BatchLists | null; previous?: StatusReport | null; sent?: Sent; profile?: readonly string[] } = {},
+  options: {
+    lists?: BatchLists | null;
+    previous?: StatusReport | null;
+    sent?: Sent;
+    profile?: readonly string[];
+    unwritable?: IoFault;
+  } = {},
 ) {
   const mailer = mailbox(options.sent);
   const { log, notes } = logbook();
@@ -54,6 +62,7 @@ function stage(
   const parts = {
     profiles: profilesOf(profileWith(options.profile ?? ["Notification.1: anna@example.org"])),
     mailer,
+    marks: marksInMemory(options.unwritable),
     subjectTag: "",
     onMail: (outcome: string) => outcomes.push(outcome),
     tree: {
@@ -73,11 +82,23 @@ describe("a batch whose last job has ended", () => {
     expect(outcomes).toEqual(["sent"]);
   });
 
-  test("keeps its report's number when it is told again after a crash", async () => {
+  test("is not told again after a crash between the mail and its verdict", async () => {
     const { handle, mails } = stage();
     await handle(aBatch());
-    await handle(aBatch({ attempt: 2 }));
-    expect(mails.map(({ name }) => name)).toEqual(["bid0000000012.1", "bid0000000012.1"]);
+    expect(await handle(aBatch({ attempt: 2 }))).toEqual(VERDICT);
+    expect(mails).toHaveLength(1);
+  });
+
+  test("is told again by the very same mail when nothing could be written down", async () => {
+    const { handle, mails, notes } = stage({
+      unwritable: { code: "NO_SPACE", message: "no space left", retryable: true },
+    });
+    const status = { status: "Reporting", last_modified: "2024-05-01 11:00:00 +0000", message: "" } as const;
+    await handle(aBatch({ status }));
+    await handle(aBatch({ status, attempt: 2 }));
+    expect(mails).toMatchObject([{ name: "bid0000000012.1", sentAtMs: NOW_MS - 3_600_000 }, {}]);
+    expect(mails[1]).toEqual(mails[0]);
+    expect(notes.join()).toContain("no space left");
   });
 
   test.each([

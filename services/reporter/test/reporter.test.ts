@@ -186,7 +186,7 @@ describe("the reporter on a real tree", () => {
     expect(view).toMatchObject({
       value: { report: { failed_jobs: [], successful_jobs: jobs }, expansion: { reports: 1 } },
     });
-    expect(await readdir(join(queueDir(), batch))).toEqual([]);
+    expect(await readdir(join(queueDir(), batch))).toEqual(["mail-1.sent"]);
     expect(violations()).toEqual([]);
   });
 
@@ -247,7 +247,7 @@ describe("the reporter on a real tree", () => {
       const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
       const profile = ["NotificationType: additional"];
       await startReporter({ profile, failpoints: `reporter.${step}=throw#1` });
-      await waitFor(() => existsSync(join(queueDir(), batch, "queued-mail")), { what: "the mark" });
+      await waitFor(() => existsSync(join(queueDir(), batch, "mail-queued.sent")), { what: "the mark" });
       const mail = await readFile(join(outbox(), `${batch}.queued.eml`), "utf8");
       expect(mail).toContain("Subject: Ingest: OK -- Submission Queued:");
       expect(mail).toContain("2 objects are being ingested");

@@ -1,7 +1,9 @@
 import { parseProfile } from "@sluice/ingest-formats";
 import { batchId, type JobId, jobId, records, type Submission } from "@sluice/queue-core";
+import type { IoFault } from "@sluice/safe-io";
 import type { HandlerContext, Log } from "@sluice/stage-runtime";
 import type { Mail, Mailer, Sent } from "../src/mail.ts";
+import type { MarkedMail, SentMarks } from "../src/sent-marks.ts";
 import type { ReportedBatch, ReportedJob } from "../src/report.ts";
 
 export const BATCH: ReportedBatch = {
@@ -70,6 +72,20 @@ export function mailbox(answer: Sent = { kind: "sent", detail: "" }): Mailer & {
     return Promise.resolve(answer);
   };
   return { mails, send, close: () => undefined };
+}
+
+/** Marks in memory; `unwritable` ones cannot be made. */
+export function marksInMemory(unwritable?: IoFault): SentMarks {
+  const marked = new Set<string>();
+  const keyOf = ({ id, number, news }: MarkedMail): string => JSON.stringify([id, number, news]);
+  return {
+    has: (mail) => Promise.resolve(marked.has(keyOf(mail))),
+    put: (mail) => {
+      if (unwritable !== undefined) return Promise.resolve(unwritable);
+      marked.add(keyOf(mail));
+      return Promise.resolve(null);
+    },
+  };
 }
 
 export function logbook(): { readonly log: Log; readonly notes: string[] } {

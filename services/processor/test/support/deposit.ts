@@ -114,6 +114,7 @@ export class Laboratory {
       attempt: 1,
       retryCount: 0,
       lastSuccessful: "Downloading",
+      enteredAt: "2024-05-01 11:59:58 +0000",
       message: "",
       priority: 5,
       spaceNeeded: 1,

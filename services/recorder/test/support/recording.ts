@@ -92,6 +92,7 @@ function jobOf({ number = 1, ark = ARK, manifestUrl }: RecordingJob): Job {
     attempt: 1,
     retryCount: 0,
     lastSuccessful: "Processing",
+    enteredAt: "2024-05-01 11:59:58 +0000",
     message: "",
     priority: 5,
     spaceNeeded: 1,

@@ -4,17 +4,11 @@ import { type PostmanParts, tell } from "../postman.ts";
 import { wantsQueuedMail } from "../recipients.ts";
 import { listBatches } from "./list-batches.ts";
 
-/** Which batches' depositors were told that their submission is under way. */
-export interface QueuedMarks {
-  readonly has: (id: BatchId) => Promise<boolean>;
-  readonly put: (id: BatchId) => Promise<void>;
-}
-
 /**
  * Tells depositors that their submission has become jobs, if their profile asks for it. A batch that is over before this
- * sweep looks gets its report only. Sent, then marked: who dies in between sends it again under the same Message-ID.
+ * sweep looks gets its report only. Only its mark says that it was sent: no move of the batch does.
  */
-export function queuedMailsSweep(parts: PostmanParts, marks: QueuedMarks, everyMs: number): Sweep {
+export function queuedMailsSweep(parts: PostmanParts, everyMs: number): Sweep {
   let settled: ReadonlySet<BatchId> = new Set();
   return {
     kind: "sweep",
@@ -24,7 +18,7 @@ export function queuedMailsSweep(parts: PostmanParts, marks: QueuedMarks, everyM
       const now = new Set<BatchId>();
       for (const id of await listBatches(ctx.queue.session, "Processing")) {
         if (ctx.signal.aborted) return;
-        if (settled.has(id) || (await settle(id, ctx, parts, marks))) now.add(id);
+        if (settled.has(id) || (await settle(id, ctx, parts))) now.add(id);
       }
       settled = now;
     },
@@ -32,17 +26,14 @@ export function queuedMailsSweep(parts: PostmanParts, marks: QueuedMarks, everyM
 }
 
 /** False: to be looked at again. */
-async function settle(id: BatchId, ctx: SweepContext, parts: PostmanParts, marks: QueuedMarks): Promise<boolean> {
+async function settle(id: BatchId, ctx: SweepContext, parts: PostmanParts): Promise<boolean> {
   const batch = await readBatch(ctx.queue.session, id);
   if (batch.kind !== "found") return false;
-  const { submission, expansion } = batch.value;
+  const { submission, expansion, status } = batch.value;
   const profile = parts.profiles.get(submission.profile_name);
   if (!profile.ok) return false;
-  if (!wantsQueuedMail(profile.profile) || (await marks.has(id))) return true;
+  if (!wantsQueuedMail(profile.profile)) return true;
   const news = { kind: "queued", objects: expansion?.rows ?? 0 } as const;
-  const told = { id, submission, number: "queued", news } as const;
-  const waits = await tell(told, { ...ctx, log: ctx.log.child({ batch: id }) }, parts);
-  if (waits !== null) return false;
-  await marks.put(id);
-  return true;
+  const told = { id, submission, number: "queued", news, status } as const;
+  return (await tell(told, { ...ctx, log: ctx.log.child({ batch: id }) }, parts)) === null;
 }

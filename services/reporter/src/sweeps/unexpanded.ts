@@ -49,7 +49,7 @@ async function reportUnexpanded(id: BatchId, ctx: SweepContext, parts: PostmanPa
   const { submission } = batch.value;
   const news = { kind: "unexpanded", message: batch.value.status.message } as const;
   const waits = await tell(
-    { id, submission, number: REPORT_NUMBER, news },
+    { id, submission, number: REPORT_NUMBER, news, status: batch.value.status },
     { ...ctx, log: ctx.log.child({ batch: id }) },
     parts,
   );

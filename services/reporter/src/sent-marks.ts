@@ -1,0 +1,43 @@
+import type { BatchId } from "@sluice/queue-core";
+import { ContainedFolder, type IoFault } from "@sluice/safe-io";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { MailNumber, News } from "./report.ts";
+
+export interface MarkedMail {
+  readonly id: BatchId;
+  readonly number: MailNumber;
+  readonly news: News;
+}
+
+/**
+ * Which mails have left us. The queue learns of a mail only with the batch's next move, which can be far away: a long
+ * report to write, a session to win back. A mark is one file, made as soon as the mail server has said yes.
+ */
+export interface SentMarks {
+  readonly has: (mail: MarkedMail) => Promise<boolean>;
+  /** Null, or why there is no mark now. */
+  readonly put: (mail: MarkedMail) => Promise<IoFault | null>;
+}
+
+const nameOf = ({ number }: MarkedMail): string => `mail-${number}.sent`;
+
+/** Numbers can come again after the tree was restored: another report under the same number is another mail. */
+const digestOf = ({ news }: MarkedMail): string => createHash("sha256").update(JSON.stringify(news)).digest("hex");
+
+/** Files in the batch's folder: there as long as the batch is, and gone with it. */
+export function sentMarks(workingDir: string): SentMarks {
+  const folderOf = (id: BatchId) => ContainedFolder.open(join(workingDir, id));
+  return {
+    has: async (mail) => {
+      const folder = await folderOf(mail.id);
+      const mark = folder.ok ? await folder.value.read(nameOf(mail)) : folder;
+      return mark.ok && mark.value.toString("utf8") === digestOf(mail);
+    },
+    put: async (mail) => {
+      const folder = await folderOf(mail.id);
+      const written = folder.ok ? await folder.value.write(nameOf(mail), digestOf(mail)) : folder;
+      return written.ok ? null : written.error;
+    },
+  };
+}
