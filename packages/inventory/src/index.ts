@@ -5,8 +5,11 @@ export type {
   Found,
   Inventory,
   LocalIdAnswer,
+  LocalIdClaim,
+  LocalIdList,
   RecordResult,
   Refused,
+  RegisterResult,
   Unavailable,
 } from "./inventory.ts";
 export {

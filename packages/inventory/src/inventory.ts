@@ -10,6 +10,10 @@ export interface Inventory {
   record(version: StoredVersion, beforeCommit?: () => Promise<void>): Promise<RecordResult>;
   /** Which object an owner's names stand for. */
   findLocalIds(ownerArk: string, localIds: readonly string[]): Promise<LocalIdAnswer>;
+  /** Says it, before the object is stored: whoever asks next finds it. All names or none; idempotent. */
+  registerLocalIds(claim: LocalIdClaim): Promise<RegisterResult>;
+  /** All names that an owner has for an object, oldest first. */
+  localIdsOf(ownerArk: string, ark: string): Promise<LocalIdList>;
   /** Keeps what the queue is about to forget. May be repeated: what is archived again is overwritten, never removed. */
   archiveBatch(batch: BatchToArchive): Promise<ArchiveResult>;
   /** By number (bid…) or name outside (bid-UUID). */
@@ -48,6 +52,23 @@ export type LocalIdAnswer =
   /** The names stand for different objects. */
   | { readonly kind: "conflict"; readonly message: string }
   | Unavailable;
+
+export interface LocalIdClaim {
+  readonly ownerArk: string;
+  readonly ark: string;
+  readonly localIds: readonly string[];
+  /** RFC 3339. */
+  readonly created: string;
+}
+
+export type RegisterResult =
+  | { readonly kind: "registered" }
+  /** One of the names is another object's; the message names both. */
+  | { readonly kind: "conflict"; readonly message: string }
+  | Refused
+  | Unavailable;
+
+export type LocalIdList = { readonly kind: "listed"; readonly localIds: readonly string[] } | Unavailable;
 
 export type ArchiveResult = { readonly kind: "archived"; readonly jobs: number } | Refused | Unavailable;
 

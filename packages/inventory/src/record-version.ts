@@ -1,6 +1,7 @@
 /** One version, one transaction. */
 import type { Tx } from "./database.ts";
 import type { RecordResult } from "./inventory.ts";
+import { putLocalIds } from "./local-ids.ts";
 import { ercColumns, fileRow, ingestRow, kernelRows, nodeNumber, objectRow, versionRow } from "./rows.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
@@ -27,7 +28,8 @@ export async function recordVersion(tx: Tx, version: StoredVersion): Promise<voi
   await refuseIfRecorded(tx, object, version);
   await tx.insertInto("inv_versions").values(versionRow(version, object)).execute();
   await insertParts(tx, version, { inv_object_id: object, inv_version_id: await idOfVersion(tx, version, object) });
-  await insertLocalIds(tx, version);
+  const { ark, owner: ownerArk, created } = version;
+  await putLocalIds(tx, { ownerArk, ark, localIds: version.mom.localIds, created });
   await linkCollections(tx, version, object);
   await linkNode(tx, version, object);
   await raiseObject(tx, version, object);
@@ -91,25 +93,6 @@ async function insertParts(
   }
   await tx.insertInto("inv_ingests").values(ingestRow(version, parents)).execute();
   await tx.insertInto("inv_dublinkernels").values(kernelRows(version, parents)).execute();
-}
-
-/** A depositor's name for an object stands for that object for ever. */
-async function insertLocalIds(tx: Tx, { ark, owner, mom, created }: StoredVersion): Promise<void> {
-  for (const localId of new Set(mom.localIds)) {
-    const holder = await tx
-      .selectFrom("inv_localids")
-      .select("inv_object_ark")
-      .where("inv_owner_ark", "=", owner)
-      .where("local_id", "=", localId)
-      .executeTakeFirst();
-    if (holder === undefined) {
-      const row = { inv_object_ark: ark, inv_owner_ark: owner, local_id: localId, created };
-      await tx.insertInto("inv_localids").values(row).execute();
-    } else if (holder.inv_object_ark !== ark) {
-      const message = `the local id ${localId} is that of ${holder.inv_object_ark}, not of ${ark}`;
-      throw new NotRecorded({ kind: "conflict", message });
-    }
-  }
 }
 
 async function linkCollections(tx: Tx, version: StoredVersion, objectId: number): Promise<void> {

@@ -1,13 +1,15 @@
 import { archiveBatch, findArchivedBatch, findArchivedJob, listArchivedJobs } from "./archive-rows.ts";
 import { type Database, inTransaction } from "./database.ts";
-import { findLocalIds } from "./find-local-ids.ts";
 import type { Inventory, RecordResult } from "./inventory.ts";
+import { findLocalIds, localIdsOf, NameTaken, registerLocalIds } from "./local-ids.ts";
 import { NotRecorded, recordVersion } from "./record-version.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
 export const sqlInventory = (database: Database): Inventory => ({
   record: (version, beforeCommit = () => Promise.resolve()) => record(database, version, beforeCommit),
   findLocalIds: (ownerArk, localIds) => findLocalIds(database, ownerArk, localIds),
+  registerLocalIds: (claim) => registerLocalIds(database, claim),
+  localIdsOf: (ownerArk, ark) => localIdsOf(database, ownerArk, ark),
   archiveBatch: (batch) => archiveBatch(database, batch),
   findArchivedBatch: (id) => findArchivedBatch(database, id),
   findArchivedJob: (id) => findArchivedJob(database, id),
@@ -28,6 +30,7 @@ async function record(
     return answer.ok ? { kind: "recorded" } : answer.fault;
   } catch (error) {
     if (error instanceof NotRecorded) return error.result;
+    if (error instanceof NameTaken) return { kind: "conflict", message: error.message };
     throw error;
   }
 }

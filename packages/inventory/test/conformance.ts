@@ -175,6 +175,46 @@ export function inventoryConformance({ inventory, another, rows }: Bench): void 
     });
   });
 
+  describe("a name that is registered before its object is stored", () => {
+    const claim = (ark: string, ...localIds: readonly string[]) =>
+      inventory().registerLocalIds({ ownerArk: OWNER, ark, localIds, created: "2026-02-01T00:00:00Z" });
+    const ONE = "ark:/99999/fk4one";
+    const TWO = "ark:/99999/fk4two";
+
+    test("is found, and recording its object finds the row there", async () => {
+      expect(await claim(ONE, "shelf 7", "box 3")).toEqual({ kind: "registered" });
+      expect(await inventory().findLocalIds(OWNER, ["box 3"])).toEqual({ kind: "found", ark: ONE });
+      expect(await inventory().record(aVersion({ ark: ONE, localIds: ["shelf 7", "box 3"] }))).toEqual(RECORDED);
+      expect(await counts(rows)).toMatchObject({ objects: 1, localids: 2 });
+    });
+
+    test("again is there once, and joined by new ones", async () => {
+      for (const names of [["a"], ["a"], ["a", "b", "b"]])
+        expect(await claim(ONE, ...names)).toEqual({ kind: "registered" });
+      expect(await inventory().localIdsOf(OWNER, ONE)).toEqual({ kind: "listed", localIds: ["a", "b"] });
+      expect(await inventory().localIdsOf("ark:/99999/fk4other", ONE)).toEqual({ kind: "listed", localIds: [] });
+    });
+
+    test("is refused to a second object, with all that came beside it, and both are named", async () => {
+      await claim(ONE, "shelf 7");
+      expect(await claim(TWO, "box 3", "shelf 7")).toEqual({
+        kind: "conflict",
+        message: `the local id shelf 7 is that of ${ONE}, not of ${TWO}`,
+      });
+      expect(await counts(rows)).toMatchObject({ localids: 1 });
+      expect(await inventory().record(aVersion({ ark: TWO, localIds: ["shelf 7"] }))).toMatchObject({
+        kind: "conflict",
+      });
+    });
+
+    test("by many at once is given to one", async () => {
+      const arks = Array.from({ length: 8 }, (_, i) => `ark:/99999/fk4n${i}`);
+      const kinds = await Promise.all(arks.map(async (ark) => (await claim(ark, "shelf 7")).kind));
+      expect(kinds.sort()).toEqual([...Array<string>(7).fill("conflict"), "registered"]);
+      expect(await counts(rows)).toMatchObject({ localids: 1 });
+    });
+  });
+
   describe("a batch that leaves the queue", () => {
     test("is found by its number and by its name, with its jobs", async () => {
       const batch = anEndedBatch();

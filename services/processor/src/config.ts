@@ -37,6 +37,8 @@ export const processorConfig = baseConfig.extend({
   ALLOW_LOOPBACK: flag().default(false),
   /** When a job is tried again whose object another job is working on. */
   OBJECT_BUSY_WAIT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(2_000),
+  /** When a job is tried again that needs the inventory while it is away. */
+  INVENTORY_AWAY_WAIT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(15_000),
   /** When a job is tried again that found the working volume full. */
   DISK_FULL_WAIT_MS: wholeNumber({ min: 1, max: 86_400_000 }).default(60_000),
 });

@@ -4,6 +4,7 @@ import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
+import { countInventoryAway } from "./metrics.ts";
 import { openMinter } from "./minter/open-minter.ts";
 import { processingStage } from "./process.ts";
 import { openStore } from "./store/open-store.ts";
@@ -25,7 +26,7 @@ const inventory = await openInventory(config.INVENTORY_URL);
 await runService({
   service: "processor",
   config,
-  duties: async ({ clock }) => [
+  duties: async ({ clock, registry }) => [
     processingStage({
       folder: await openWorkingFolder(config.WORKING_DIR),
       profiles,
@@ -36,9 +37,11 @@ await runService({
         account: config.EZID_CREDENTIALS,
         target: config.MINT_TARGET_URL,
       }),
-      localIds: { find: (owner, localIds) => inventory.findLocalIds(owner, localIds) },
+      localIds: inventory,
       busyWaitMs: config.OBJECT_BUSY_WAIT_MS,
       diskFullWaitMs: config.DISK_FULL_WAIT_MS,
+      inventoryAwayWaitMs: config.INVENTORY_AWAY_WAIT_MS,
+      onInventoryAway: countInventoryAway(registry),
     }),
   ],
   close: async () => {

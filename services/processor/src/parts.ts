@@ -1,5 +1,5 @@
 /** What the processor is made of; `main.ts` joins the real ones. */
-import type { LocalIdAnswer } from "@sluice/inventory";
+import type { Inventory } from "@sluice/inventory";
 import type { Profile } from "@sluice/ingest-formats";
 import type { WorkingFolder } from "@sluice/working-folder";
 import type { Minter } from "./minter/minter.ts";
@@ -16,6 +16,9 @@ export interface ProcessorParts {
   /** How long a job waits whose object another job is working on. */
   readonly busyWaitMs: number;
   readonly diskFullWaitMs: number;
+  /** How long a job waits that needs the inventory while it is away. */
+  readonly inventoryAwayWaitMs: number;
+  readonly onInventoryAway: () => void;
 }
 
 export interface ProfileSource {
@@ -24,7 +27,5 @@ export interface ProfileSource {
   ): { readonly ok: true; readonly profile: Profile } | { readonly ok: false; readonly problem: string };
 }
 
-/** Which object a depositor's own names stand for. The inventory knows, once it has recorded one. */
-export interface LocalIdIndex {
-  find(ownerArk: string, localIds: readonly string[]): Promise<LocalIdAnswer>;
-}
+/** Which object a depositor's own names stand for. */
+export type LocalIdIndex = Pick<Inventory, "findLocalIds" | "registerLocalIds" | "localIdsOf">;

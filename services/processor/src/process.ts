@@ -8,11 +8,14 @@ import { deletionsOf } from "./steps/deletions.ts";
 import { describe, type Description } from "./steps/description.ts";
 import { judgeEmbargo } from "./steps/embargo.ts";
 import { type VerifiedFile, verifyFixity } from "./steps/fixity.ts";
-import { identifiersOf, identify, type Identity, mintRequest, mintTrouble } from "./steps/identity.ts";
+import { identify } from "./steps/identity.ts";
+import { mintRequest, mintTrouble } from "./steps/mint.ts";
+import { identifiersOf, type Identity } from "./steps/naming.ts";
 import { packageObject } from "./steps/package-object.ts";
 import { readReserved, type ReservedFiles } from "./steps/reserved-files.ts";
 import { openWorkplace, type Workplace } from "./steps/workplace.ts";
-import type { StoreMode, StoreRequest, StoreResult } from "./store/object-store.ts";
+import { modeOf } from "./store-mode.ts";
+import type { StoreRequest, StoreResult } from "./store/object-store.ts";
 
 export const processingStage = (parts: ProcessorParts): JobStage => ({
   kind: "job-stage",
@@ -52,7 +55,8 @@ async function storeObject(
   const warn = (file: string, problems: readonly string[]): void =>
     ctx.log.warn({ file, problems }, "a file of the producer cannot be read and is stored as it is");
   const description = describe({ job, profile, files: reserved, warn });
-  const identified = await identify(job, ctx, parts, profile, description);
+  const naming = { job, ctx, parts, profile, description };
+  const identified = await identify(naming);
   if (!identified.ok) return identified.outcome;
   const identity = identified.value;
   if (!(await ctx.lockObjects([{ kind: "storage", ark: identity.ark }]))) {
@@ -70,27 +74,28 @@ async function storeObject(
     node: profile.storageNode,
   });
   if (stored.kind !== "stored") return notStored(stored);
-  const published = await publish(ctx, parts, identity, mintRequest(job, ctx, profile, description, identity.ark));
+  const published = await publish(ctx, parts, isNewHere(identity, stored), mintRequest(naming, identity.ark));
   return published ?? settle(job, stored, identity, description);
 }
+
+/** Minted by this job, or by one that registered it and was given up before it stored anything. */
+const isNewHere = ({ source }: Identity, { version }: Stored): boolean =>
+  source === "minted" || (source === "found" && version === 1);
 
 /** Null, or how the job ends: an ARK that we minted must become public, another's may. */
 async function publish(
   ctx: JobContext,
   parts: ProcessorParts,
-  { source }: Identity,
+  mustBePublic: boolean,
   request: MintRequest,
 ): Promise<Outcome | null> {
   const answer = await parts.minter.publish(request);
   await ctx.failpoint("afterPublish");
   if (answer.kind === "ok") return null;
-  if (source === "minted") return mintTrouble(answer).outcome;
+  if (mustBePublic) return mintTrouble(answer).outcome;
   ctx.log.warn({ ark: request.ark, why: answer.message }, "the minter was not told where an ARK leads");
   return null;
 }
-
-const modeOf = ({ configuration }: Job): StoreMode =>
-  configuration.submission_mode.toLowerCase() === "update" ? "update" : "add";
 
 /** Of the submission if the job knows it. */
 function submissionDate({ configuration }: Job, { clock }: JobContext): string {
@@ -102,14 +107,14 @@ async function store(
   job: Job,
   ctx: JobContext,
   parts: ProcessorParts,
-  { ark, source }: Identity,
+  { ark, fresh }: Identity,
   content: Pick<StoreRequest, "files" | "deletes" | "node">,
 ): Promise<StoreResult> {
   const request: StoreRequest = {
     ark,
     job: job.uuid,
     mode: modeOf(job),
-    fresh: source === "minted",
+    fresh,
     note: `${job.id} of ${job.batchId}`,
     user: job.configuration.submitter,
     created: new Date(ctx.clock.nowMs()).toISOString(),

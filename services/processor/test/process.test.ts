@@ -216,7 +216,13 @@ describe("what a processor cannot do", () => {
 
   test("a store that fails in passing is tried again, one that refuses is not", async () => {
     const broken = (kind: "refused" | "unavailable") =>
-      Laboratory.open({ store: { name: "x", put: () => Promise.resolve({ kind, message: "no" }) } });
+      Laboratory.open({
+        store: {
+          name: "x",
+          put: () => Promise.resolve({ kind, message: "no" }),
+          holds: () => Promise.resolve({ kind: "absent" }),
+        },
+      });
     const passing = (await broken("unavailable")).job(HELLO);
     expect(await passing.run()).toMatchObject({ kind: "retry", code: "STORE_FAILED" });
     const final = (await broken("refused")).job(HELLO);

@@ -7,3 +7,7 @@ export function sourceOfBefore(identifiers: Identifiers | null): Exclude<Identit
   const source = identifiers?.["primary_source"];
   return source === "found" || source === "minted" ? source : null;
 }
+
+/** An earlier run of an update has looked up which names the ARK had. */
+export const namesComplete = (identifiers: Identifiers | null, ark: string): boolean =>
+  identifiers?.["names_of"] === ark;

@@ -14,7 +14,7 @@ import {
 } from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
 import type { Description } from "./description.ts";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "./naming.ts";
 
 export interface ObjectFacts {
   readonly job: Job;

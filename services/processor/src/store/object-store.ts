@@ -8,7 +8,14 @@ export interface ObjectStore {
   /** What mrt-ingest.txt names as the storage service. */
   readonly name: string;
   put(request: StoreRequest, ctx: StoreContext): Promise<StoreResult>;
+  /** Whether there is an object of this name, by whomever. */
+  holds(object: ObjectAddress, signal: AbortSignal): Promise<Holding>;
 }
+
+export type ObjectAddress = Pick<StoreRequest, "ark" | "node">;
+
+export type Holding =
+  { readonly kind: "there" } | { readonly kind: "absent" } | { readonly kind: "unavailable"; readonly message: string };
 
 export interface StoreContext {
   readonly signal: AbortSignal;

@@ -2,7 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { afterEach } from "@jest/globals";
 import { parseProfile } from "@sluice/ingest-formats";
+import { type Inventory, openInventory } from "@sluice/inventory";
 import { batchId, type Identifiers, type Job, type JobChanges, jobId, jobUuid } from "@sluice/queue-core";
 import type { JobContext, Log, ObjectLockName, Outcome } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
@@ -53,6 +55,18 @@ export function countingMinter(): Minter & { readonly minted: string[] } {
   };
 }
 
+const inventories: Inventory[] = [];
+afterEach(async () => {
+  await Promise.all(inventories.splice(0).map((inventory) => inventory.close()));
+});
+
+/** The inventory of one test; closed after it. */
+export async function realInventory(root = tempFolder()): Promise<Inventory> {
+  const inventory = await openInventory({ kind: "sqlite", file: join(root, "inventory.db") });
+  inventories.push(inventory);
+  return inventory;
+}
+
 export interface Deposit {
   readonly files: Readonly<Record<string, string>>;
   readonly manifest?: string;
@@ -91,9 +105,11 @@ export class Laboratory {
       store: await openOcflStore(join(root, "store"), Date.parse("2026-02-03T04:05:06Z")),
       urlOf: workingUrl(join(root, "work"), undefined),
       minter,
-      localIds: { find: () => Promise.resolve({ kind: "none" }) },
+      localIds: change.localIds ?? (await realInventory(root)),
       busyWaitMs: 1_000,
       diskFullWaitMs: 30_000,
+      inventoryAwayWaitMs: 5_000,
+      onInventoryAway: () => undefined,
       ...change,
     };
     return new Laboratory(root, parts, minter);

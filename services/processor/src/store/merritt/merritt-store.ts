@@ -6,7 +6,14 @@
 import { readFile } from "node:fs/promises";
 import { escapeFileName } from "@sluice/ingest-formats";
 import type { Egress, IoFault } from "@sluice/safe-io";
-import type { ObjectStore, StoreContext, StoreFile, StoreRequest, StoreResult } from "../object-store.ts";
+import type {
+  ObjectAddress,
+  ObjectStore,
+  StoreContext,
+  StoreFile,
+  StoreRequest,
+  StoreResult,
+} from "../object-store.ts";
 import { type ObjectInfo, parseObjectInfo } from "./object-info.ts";
 
 export interface MerrittStoreParts {
@@ -23,12 +30,17 @@ const ANSWER_MAX = 200_000_000;
 export const merrittStore = (parts: MerrittStoreParts): ObjectStore => ({
   name: parts.base,
   put: (request, ctx) => put(parts, request, ctx),
+  holds: async (object, signal) => {
+    const found = await lookUp(parts, object, signal);
+    if (!found.ok) return found.result;
+    return { kind: found.info.size === 0 ? "absent" : "there" };
+  },
 });
 
 async function put(parts: MerrittStoreParts, request: StoreRequest, ctx: StoreContext): Promise<StoreResult> {
   const unfit = unfitFor(request);
   if (unfit !== null) return { kind: "refused", message: unfit };
-  const before = await lookUp(parts, request, ctx);
+  const before = await lookUp(parts, request, ctx.signal);
   if (!before.ok) return before.result;
   const own = ownVersion(before.info, request);
   if (own !== null) return answerOf(parts, request, before.info, own);
@@ -38,7 +50,7 @@ async function put(parts: MerrittStoreParts, request: StoreRequest, ctx: StoreCo
   await ctx.checkpoint("storeBegun");
   const sent = await send(parts, request, ctx);
   await ctx.checkpoint("midEffect");
-  const after = await lookUp(parts, request, ctx);
+  const after = await lookUp(parts, request, ctx.signal);
   if (!after.ok) return after.result;
   const made = ownVersion(after.info, request);
   if (made !== null) return answerOf(parts, request, after.info, made);
@@ -52,12 +64,13 @@ function unfitFor({ files, node }: StoreRequest): string | null {
   return name === undefined ? null : `the storage service cannot take the name ${JSON.stringify(name)}`;
 }
 
-const addressOf = ({ base }: MerrittStoreParts, call: string, { node, ark }: StoreRequest): string =>
+const addressOf = ({ base }: MerrittStoreParts, call: string, { node, ark }: ObjectAddress): string =>
   `${base}/${call}/${node ?? ""}/${encodeURIComponent(ark)}`;
 
-type LookUp = { readonly ok: true; readonly info: ObjectInfo } | { readonly ok: false; readonly result: StoreResult };
+type Unavailable = Extract<StoreResult, { kind: "unavailable" }>;
+type LookUp = { readonly ok: true; readonly info: ObjectInfo } | { readonly ok: false; readonly result: Unavailable };
 
-async function lookUp(parts: MerrittStoreParts, request: StoreRequest, { signal }: StoreContext): Promise<LookUp> {
+async function lookUp(parts: MerrittStoreParts, request: ObjectAddress, signal: AbortSignal): Promise<LookUp> {
   const url = addressOf(parts, "manifest", request);
   const answer = await parts.egress.get(url, { signal, maxBytes: ANSWER_MAX });
   if (!answer.ok && answer.error.status === 404) return { ok: true, info: new Map() };
@@ -72,7 +85,7 @@ async function lookUp(parts: MerrittStoreParts, request: StoreRequest, { signal 
   };
 }
 
-const away = ({ message }: IoFault): StoreResult => ({ kind: "unavailable", message });
+const away = ({ message }: IoFault): Unavailable => ({ kind: "unavailable", message });
 
 function ownVersion(info: ObjectInfo, { files }: StoreRequest): number | null {
   const ours = files.find(({ logicalPath }) => logicalPath === "system/mrt-ingest.txt")?.sha256;

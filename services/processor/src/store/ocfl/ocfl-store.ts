@@ -1,10 +1,10 @@
 /** STORAGE_URL=ocfl:DIR: objects in an OCFL 1.1 storage root on a file system. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ObjectStore, StoreContext, StoreRequest, StoreResult } from "../object-store.ts";
+import type { Holding, ObjectStore, StoreContext, StoreRequest, StoreResult } from "../object-store.ts";
 import { INVENTORY_NAME, type PrintedInventory, printInventory, versionName } from "./inventory.ts";
 import { locate, type ObjectLocation } from "./layout.ts";
-import { mendObject } from "./object.ts";
+import { lookAtObject, mendObject } from "./object.ts";
 import { placeObject, placeVersion, stageVersion } from "./place.ts";
 import { holdsProducerFiles, planVersion, versionOfJob } from "./plan.ts";
 import { claimStaging, dropStaging, openStorageRoot, type StorageRoot } from "./storage-root.ts";
@@ -16,17 +16,29 @@ export async function openOcflStore(folder: string, nowMs: number): Promise<Obje
   const root = await openStorageRoot(folder, nowMs);
   return {
     name: pathToFileURL(root.path).href,
-    put: async (request, ctx) => {
+    put: (request, ctx) => {
       const location = locate(request.ark);
-      try {
-        return await put({ root, location, path: join(root.path, location.path), request, ctx });
-      } catch (error) {
-        if (isFileSystemError(error)) return { kind: "unavailable", message: error.message };
-        throw error;
-      }
+      return orUnavailable(put({ root, location, path: join(root.path, location.path), request, ctx }));
     },
+    holds: ({ ark }) => orUnavailable(holds(join(root.path, locate(ark).path), ark)),
   };
 }
+
+async function orUnavailable<T>(work: Promise<T>): Promise<T | Unavailable> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isFileSystemError(error)) return { kind: "unavailable", message: error.message };
+    throw error;
+  }
+}
+
+type Unavailable = Extract<StoreResult, { kind: "unavailable" }>;
+
+const holds = async (path: string, ark: string): Promise<Holding> => {
+  const { kind } = await lookAtObject(path, ark);
+  return { kind: kind === "absent" ? "absent" : "there" };
+};
 
 interface Put {
   readonly root: StorageRoot;
