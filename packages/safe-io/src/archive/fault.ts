@@ -2,15 +2,14 @@ import { faultOfDiskError } from "../disk/fault.ts";
 import { visibleName } from "../disk/names.ts";
 import { IoError, type IoFault } from "../outcome.ts";
 
-export const refused = (entry: string, why: string): IoFault => ({
-  code: "ARCHIVE_REFUSED",
-  message: `${visibleName(entry)}: ${why}`,
-  retryable: false,
-});
+export const refused = (entry: string, why: string): IoFault => blame("ARCHIVE_REFUSED", entry, why);
 
-export const corrupt = (entry: string, why: string): IoFault => ({
-  code: "ARCHIVE_CORRUPT",
-  message: `${entry === "" ? "" : `${visibleName(entry)}: `}${why}`,
+export const corrupt = (entry: string, why: string): IoFault => blame("ARCHIVE_CORRUPT", entry, why);
+
+/** Without an entry: the container as a whole. */
+const blame = (code: IoFault["code"], entry: string, why: string): IoFault => ({
+  code,
+  message: entry === "" ? why : `${visibleName(entry)}: ${why}`,
   retryable: false,
 });
 

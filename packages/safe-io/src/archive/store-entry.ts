@@ -26,7 +26,7 @@ export async function storeEntry(
   { target, signal, onProgress, onFile }: Unpacking,
   name: string,
   content: AsyncIterable<Uint8Array>,
-  promised: { readonly bytes: number; readonly crc32?: number },
+  promised: { readonly bytes?: number; readonly crc32?: number },
 ): Promise<void> {
   if ((await target.stat(name)).ok) throw new IoError(refused(name, "there are two entries of this name"));
   const file = await target.begin(name);
@@ -35,7 +35,7 @@ export async function storeEntry(
     file.value,
     await pourInto(namedErrors(content, name), file.value, visibleName(name), {
       algorithms: ["sha256", "crc32"],
-      expectedBytes: promised.bytes,
+      ...(promised.bytes === undefined ? {} : { expectedBytes: promised.bytes }),
       ...(promised.crc32 === undefined ? {} : { expectedDigest: crcOf(promised.crc32) }),
       ...(signal === undefined ? {} : { signal }),
       onProgress,

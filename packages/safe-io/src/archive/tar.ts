@@ -6,8 +6,11 @@ import { faultOfArchiveError } from "./fault.ts";
 import type { Budget } from "./limits.ts";
 import { damaged, storeEntry, type Unpacking, unwanted } from "./store-entry.ts";
 
-/** Names come with one character for each byte, and are ours to read. (The option is missing in the module's types.) */
-const TAPE_OPTIONS = { filenameEncoding: "latin1", highWaterMark: 65_536 };
+/**
+ * Names come with one character for each byte, and are ours to read. Headers from before POSIX have no mark, and are known
+ * by their checksum. (The options are missing in the module's types.)
+ */
+const TAPE_OPTIONS = { filenameEncoding: "latin1", highWaterMark: 65_536, allowUnknownFormat: true };
 
 type Entry = AsyncIterable<unknown> & { readonly header: Header; resume(): unknown };
 

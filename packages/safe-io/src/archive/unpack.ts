@@ -1,13 +1,16 @@
 import { createReadStream } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { pipeline } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
+import { decompressBzip2 } from "../bzip2/decompress.ts";
 import type { ContainedFolder } from "../disk/contained-folder.ts";
-import { failure, IoError, type Outcome, success } from "../outcome.ts";
+import { failure, type Outcome, success } from "../outcome.ts";
 import { faultOfArchiveError } from "./fault.ts";
-import { type ArchiveKind, archiveKind } from "./kind.ts";
+import { type ArchiveKind, HEAD_BYTES, isTarHeader, type OuterKind, outerKind, promisesTar } from "./kind.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, Budget } from "./limits.ts";
+import { peek } from "./peek.ts";
+import { storeSingleFile } from "./single-file.ts";
 import { damaged, type UnpackedFile, type Unpacking, unwanted } from "./store-entry.ts";
 import { unpackTar } from "./tar.ts";
 import { unpackZip } from "./zip.ts";
@@ -28,8 +31,9 @@ export interface Unpacked {
 }
 
 /**
- * Unpacks a container into an empty folder: zip, tar, tar.gz. All of it is in the folder afterwards, byte for byte under
- * its own names, or nothing; the fault names the entry that is to blame. Containers inside are left alone.
+ * Unpacks a container into an empty folder: zip, tar, tar.gz, tar.bz2, and a single file under gzip or bzip2, which is then
+ * called like the container without its suffix. All of it is in the folder afterwards, byte for byte under its own names,
+ * or nothing; the fault names the entry that is to blame. Containers inside are left alone.
  */
 export async function unpackTo(
   folder: ContainedFolder,
@@ -43,7 +47,7 @@ export async function unpackTo(
   const handle = await folder.open(name);
   if (!handle.ok) return handle;
   try {
-    return success(await unpack(handle.value, target, options));
+    return success(await unpack(handle.value, name, target, options));
   } catch (error) {
     await target.clear();
     return failure(faultOfArchiveError(error, ""));
@@ -52,32 +56,66 @@ export async function unpackTo(
   }
 }
 
-async function unpack(handle: FileHandle, target: ContainedFolder, options: UnpackOptions): Promise<Unpacked> {
-  const kind = await archiveKind(handle);
-  if (kind === undefined) throw damaged("", "it is neither zip nor tar, tar.gz or tar.bz2");
+async function unpack(
+  handle: FileHandle,
+  name: string,
+  target: ContainedFolder,
+  options: UnpackOptions,
+): Promise<Unpacked> {
+  const outer = await outerKind(handle);
+  if (outer === undefined) throw damaged("", "it is neither zip nor tar, gzip or bzip2");
   const { size } = await handle.stat();
   const budget = new Budget({ ...ARCHIVE_LIMITS, ...options.limits }, size);
   const count = new Count(target, options);
-  if (kind === "zip") await unpackZip(handle, budget, count);
-  else await unpackTar(tarStream(handle, kind), budget, count);
+  const kind = await unpackKind(outer, handle, name, budget, count);
   if (count.files === 0) throw unwanted("", "there is no file in it");
   return { kind, files: count.files, bytes: count.bytes };
 }
 
-function tarStream(handle: FileHandle, kind: Exclude<ArchiveKind, "zip">): AsyncIterable<Uint8Array> {
-  const raw = createReadStream("", { fd: handle, autoClose: false, start: 0 });
-  switch (kind) {
+async function unpackKind(
+  outer: OuterKind,
+  handle: FileHandle,
+  name: string,
+  budget: Budget,
+  count: Count,
+): Promise<ArchiveKind> {
+  switch (outer) {
+    case "zip":
+      await unpackZip(handle, budget, count);
+      return outer;
     case "tar":
-      return raw;
-    case "tar.gz":
-      return pipeline(raw, createGunzip(), () => undefined); // errors come to whoever reads
-    case "tar.bz2":
-      throw new IoError({
-        code: "ARCHIVE_REFUSED",
-        message: "bzip2 is not unpacked: use tar.gz or zip",
-        retryable: false,
-      });
+      await unpackTar(rawStream(handle), budget, count);
+      return outer;
+    case "gz":
+    case "bz2":
+      return (await unpackCompressed(decompressed(handle, outer), name, budget, count)) === "tar"
+        ? `tar.${outer}`
+        : outer;
   }
+}
+
+/** A tar, or else the one file that was compressed. A name that promises a tar is held to it. */
+async function unpackCompressed(
+  content: AsyncIterable<Uint8Array>,
+  name: string,
+  budget: Budget,
+  count: Count,
+): Promise<"tar" | "file"> {
+  const { head, whole } = await peek(content, HEAD_BYTES);
+  if (promisesTar(name) || isTarHeader(head)) {
+    await unpackTar(whole, budget, count);
+    return "tar";
+  }
+  await storeSingleFile(whole, name, budget, count);
+  return "file";
+}
+
+const rawStream = (handle: FileHandle): Readable => createReadStream("", { fd: handle, autoClose: false, start: 0 });
+
+/** Errors come to whoever reads. */
+function decompressed(handle: FileHandle, compression: "gz" | "bz2"): AsyncIterable<Uint8Array> {
+  const raw = rawStream(handle);
+  return compression === "bz2" ? decompressBzip2(raw) : pipeline(raw, createGunzip(), () => undefined);
 }
 
 class Count implements Unpacking {
