@@ -49,7 +49,9 @@ export const holdsGuard = (holds: Holds): Guard => [{ op: "check", path: paths.h
 export type HoldTarget =
   | { readonly kind: "collection"; readonly profile: string }
   | { readonly kind: "queue" }
-  | { readonly kind: "stage"; readonly stage: Stage };
+  | { readonly kind: "stage"; readonly stage: Stage }
+  /** Drained: it finishes what it has in hand and claims nothing more. */
+  | { readonly kind: "worker"; readonly worker: string };
 
 export function holdPath(target: HoldTarget): string {
   switch (target.kind) {
@@ -59,6 +61,8 @@ export function holdPath(target: HoldTarget): string {
       return paths.queuePause;
     case "stage":
       return paths.pausedStage(target.stage);
+    case "worker":
+      return paths.drain(target.worker);
   }
 }
 

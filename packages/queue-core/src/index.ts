@@ -112,8 +112,10 @@ export {
 export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
 export { readReport } from "./reports.ts";
 export { auditHash, auditProblem } from "./audit.ts";
-export type { ActionResult, Operator } from "./operator.ts";
-export { actOnJob, changePriority, resumeJob } from "./operator-jobs.ts";
+export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator } from "./operator.ts";
+export type { LastChange } from "./who-won.ts";
+export type { JobOrder } from "./operator-plans.ts";
+export { actOnJob, changePriority, orderJob, resumeJob } from "./operator-jobs.ts";
 export { actOnBatch } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";

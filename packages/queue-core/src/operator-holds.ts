@@ -1,4 +1,4 @@
-/** Hold and release a collection, pause and resume the queue or a stage. */
+/** Hold and release a collection, pause and resume the queue or a stage, drain a worker. */
 import type { QueueContext } from "./context.ts";
 import { holdPath, type HoldTarget, releaseHoldOps, setHoldOps } from "./holds.ts";
 import { act, type ActionPlan, type ActionResult, type Operator } from "./operator.ts";
@@ -6,11 +6,21 @@ import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
-const nameOf = (target: HoldTarget): string =>
-  target.kind === "collection" ? target.profile : target.kind === "stage" ? target.stage : "ingest";
+function nameOf(target: HoldTarget): string {
+  switch (target.kind) {
+    case "collection":
+      return target.profile;
+    case "stage":
+      return target.stage;
+    case "worker":
+      return target.worker;
+    case "queue":
+      return "ingest";
+  }
+}
 
-/** A profile's name becomes part of a path: letters, digits, dot, dash and underscore only. */
-const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+/** Names of profiles and workers become parts of paths: letters, digits, dot, dash and underscore only. */
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export async function setHold(
   ctx: QueueContext,
@@ -18,8 +28,8 @@ export async function setHold(
   target: HoldTarget,
   until?: string,
 ): Promise<ActionResult> {
-  if (target.kind === "collection" && !PROFILE_NAME.test(target.profile)) {
-    return { kind: "refused", why: `no collection can be called ${JSON.stringify(target.profile)}` };
+  if (!SAFE_NAME.test(nameOf(target))) {
+    return { kind: "refused", why: `no ${target.kind} can be called ${JSON.stringify(nameOf(target))}` };
   }
   return await act(ctx, operator, `${target.kind}.hold`, nameOf(target), async (_op, who) => {
     const look = await lookAt(ctx, target);

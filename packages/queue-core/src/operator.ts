@@ -10,6 +10,7 @@ import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import { formatTimestamp } from "./timestamp.ts";
+import { lastAudited, type LastChange } from "./who-won.ts";
 
 export interface Operator {
   readonly name: string;
@@ -19,21 +20,28 @@ export interface Operator {
 export type ActionResult =
   | { readonly kind: "applied" }
   /** The table, a hold or the state of the batch does not allow it; `why` is for people. */
-  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "refused"; readonly why: string; readonly last?: LastChange | undefined }
   /** Somebody changed the same thing meanwhile. */
-  | { readonly kind: "conflict"; readonly why: string }
+  | { readonly kind: "conflict"; readonly why: string; readonly last?: LastChange | undefined }
   | { readonly kind: "not-found" }
   | { readonly kind: "lost" };
 
+/** `last`, where it is known, is who changed the thing last: to one who lost a race, the winner. */
+export type NotApplied = Exclude<ActionResult, { kind: "applied" }>;
+
 /** What an action wants to do, from a fresh look at the tree. */
 export type ActionPlan =
-  | { readonly kind: "go"; readonly ops: readonly Op[]; readonly shared?: readonly Op[] }
-  | Exclude<ActionResult, { kind: "applied" }>;
+  { readonly kind: "go"; readonly ops: readonly Op[]; readonly shared?: readonly Op[] } | NotApplied;
 
-const TRIES_MAX = 20;
+export const TRIES_MAX = 20;
 /** They go into status, history and audit: a reason is a sentence, not a document. */
 const NAME_BYTES = 200;
 const REASON_BYTES = 1_000;
+
+export const cutOperator = ({ name, reason }: Operator): Operator => ({
+  name: cutBytes(name, NAME_BYTES),
+  reason: cutBytes(reason, REASON_BYTES),
+});
 
 /**
  * Looks, plans and sends. A refusal at the audit's head only means that another action came between: try again. A
@@ -47,11 +55,11 @@ export async function act(
   look: (op: string, who: Operator) => Promise<ActionPlan>,
 ): Promise<ActionResult> {
   const op = ctx.newId();
-  const who: Operator = { name: cutBytes(operator.name, NAME_BYTES), reason: cutBytes(operator.reason, REASON_BYTES) };
+  const who = cutOperator(operator);
   let lastRefusal = "";
   for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
     const plan = await look(op, who);
-    if (plan.kind !== "go") return plan;
+    if (plan.kind !== "go") return await withLastChange(ctx, target, plan);
     const head = await ctx.session.get(paths.auditHead);
     if (!head.ok) return { kind: "lost" };
     const decoded = records.auditHead.decode(head.value.data);
@@ -66,11 +74,21 @@ export async function act(
     if (sent.kind === "lost") return sent;
     lastRefusal = sent.kind === "refused" ? `${sent.fault.code} ${sent.fault.detail}` : "";
   }
-  return { kind: "conflict", why: `it kept changing: ${lastRefusal}` };
+  return await withLastChange(ctx, target, { kind: "conflict", why: `it kept changing: ${lastRefusal}` });
+}
+
+async function withLastChange(ctx: QueueContext, target: string, result: NotApplied): Promise<NotApplied> {
+  if ((result.kind !== "refused" && result.kind !== "conflict") || result.last !== undefined) return result;
+  const last = await lastAudited(ctx.session, target);
+  return last === undefined ? result : { ...result, last };
 }
 
 /** Our op is in one of the records made since we looked, or it was not applied and may be planned anew. */
-async function inAudit(ctx: QueueContext, op: string, since: number): Promise<"applied" | "not-applied" | "ask-again"> {
+export async function inAudit(
+  ctx: QueueContext,
+  op: string,
+  since: number,
+): Promise<"applied" | "not-applied" | "ask-again"> {
   const node = await ctx.session.get(paths.auditHead);
   const head = node.ok ? records.auditHead.decode(node.value.data) : null;
   if (head?.ok !== true) return "ask-again";
