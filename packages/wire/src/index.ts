@@ -1,0 +1,32 @@
+export { type AnswerOf, type BodyOf, type Endpoint, endpoint, type ParamsOf, type QueryOf } from "./endpoint.ts";
+export { anyId, HoldView, page, pageOf } from "./common.ts";
+export { BatchDetail, BatchSummary, JobDetail, JobEventView, JobFile, JobSummary, LogLine } from "./deposits.ts";
+export { CollectionView, FailureGroup, HistorySample, Overview, SpaceView, StageView, WorkerView } from "./overview.ts";
+export {
+  BATCH_REQUESTS,
+  BatchRequest,
+  BulkPreview,
+  BulkRequest,
+  Done,
+  JOB_REQUESTS,
+  JobFilter,
+  JobRequest,
+  OperationView,
+  SwitchRequest,
+} from "./actions.ts";
+export {
+  AuditVerdict,
+  AuditView,
+  Finding,
+  FsckReport,
+  MailView,
+  Me,
+  Model,
+  NodeView,
+  RepairReport,
+  RepairRequest,
+  TokenMade,
+  TokenRequest,
+  TokenView,
+} from "./records.ts";
+export { ADMIN } from "./admin.ts";

@@ -1,0 +1,125 @@
+/** Audit, tokens, tree, mails, and the model itself. */
+import { PERMISSIONS, type Permission, ROLES } from "@sluice/access";
+import { z } from "zod";
+import { batchState, jobState, reason, stage, time } from "./common.ts";
+
+export const AuditView = z.object({
+  number: z.number().int(),
+  at: time.nullable(),
+  actor: z.string(),
+  action: z.string(),
+  target: z.string(),
+  reason: z.string(),
+  hash: z.string(),
+});
+export type AuditView = z.infer<typeof AuditView>;
+
+export const AuditVerdict = z.object({
+  records: z.number().int(),
+  whole: z.boolean(),
+  problem: z.string().nullable().describe("what is wrong with the chain of hashes"),
+});
+
+export const TokenView = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  collections: z.array(z.string()),
+  created: z.string(),
+  created_by: z.string(),
+  expires: z.string(),
+  expired: z.boolean(),
+});
+export type TokenView = z.infer<typeof TokenView>;
+
+export const TokenRequest = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  role: z.enum(ROLES),
+  collections: z.array(z.string().min(1).max(128)).min(1).default(["*"]),
+  expires_in_days: z.number().int().min(1).max(3_650).default(90),
+  reason,
+});
+export type TokenRequest = z.infer<typeof TokenRequest>;
+
+export const TokenMade = TokenView.extend({ token: z.string().describe("shown this once, kept nowhere") });
+
+export const Finding = z.object({
+  id: z.string().describe("names the finding for its repair; changes when the nodes do"),
+  rule: z.string(),
+  severity: z.enum(["warn", "fail"]),
+  path: z.string(),
+  what: z.string(),
+  repair: z.string().nullable().describe("what a repair would do; null: nothing can be done by itself"),
+});
+export type Finding = z.infer<typeof Finding>;
+
+export const FsckReport = z.object({
+  started: time,
+  took_ms: z.number(),
+  nodes: z.number().int(),
+  jobs: z.number().int(),
+  batches: z.number().int(),
+  rules: z.array(z.object({ rule: z.string(), says: z.string(), findings: z.number().int() })),
+  findings: z.array(Finding),
+});
+export type FsckReport = z.infer<typeof FsckReport>;
+
+export const RepairRequest = z.strictObject({ reason, findings: z.array(z.string()).min(1).optional() });
+export const RepairReport = z.object({
+  repaired: z.array(z.object({ path: z.string(), what: z.string() })),
+  left: z.array(z.object({ path: z.string(), why: z.string() })),
+});
+export type RepairReport = z.infer<typeof RepairReport>;
+
+export const NodeView = z.object({
+  path: z.string(),
+  data: z.string(),
+  encoding: z.enum(["json", "text", "base64", "empty"]),
+  version: z.number().int(),
+  created: time,
+  modified: time,
+  ephemeral: z.boolean(),
+  children_count: z.number().int(),
+  children: z.array(z.string()),
+  next_cursor: z.string().nullable(),
+});
+export type NodeView = z.infer<typeof NodeView>;
+
+export const MailView = z.object({
+  id: z.string(),
+  subject: z.string(),
+  to: z.array(z.string()),
+  at: time,
+  text: z.string(),
+  attachments: z.array(z.object({ name: z.string(), bytes: z.number().int() })),
+});
+export type MailView = z.infer<typeof MailView>;
+
+const permissions = Object.keys(PERMISSIONS) as [Permission, ...Permission[]];
+
+export const Me = z.object({
+  name: z.string(),
+  role: z.enum(ROLES),
+  collections: z.array(z.string()).nullable().describe("null: all of them"),
+  permissions: z.array(z.enum(permissions)),
+});
+export type Me = z.infer<typeof Me>;
+
+/** The transition tables as data: console and CLI offer what stands here, and nothing else. */
+export const Model = z.object({
+  version: z.string(),
+  pipeline: z.array(jobState),
+  job_states: z.array(
+    z.object({
+      state: jobState,
+      stage: stage.nullable(),
+      says: z.string(),
+      actions: z.array(z.string()),
+      live: z.boolean(),
+    }),
+  ),
+  batch_states: z.array(z.object({ state: batchState, says: z.string(), actions: z.array(z.string()) })),
+  errors: z.array(z.object({ code: z.string(), says: z.string(), remedy: z.string(), resumable: z.boolean() })),
+  development: z.boolean().describe("mails go to an outbox that can be read here"),
+});
+export type Model = z.infer<typeof Model>;

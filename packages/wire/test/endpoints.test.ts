@@ -1,0 +1,43 @@
+import { describe, expect, it } from "@jest/globals";
+import { may, PERMISSIONS, ROLES } from "@sluice/access";
+import { ADMIN, type Endpoint } from "../src/index.ts";
+
+const all: readonly (readonly [string, Endpoint])[] = Object.entries(ADMIN);
+
+describe("the operators' API", () => {
+  it("names each endpoint as its key, and each path and method once", () => {
+    expect(all.map(([key]) => key)).toEqual(all.map(([, { id }]) => id));
+    const places = all.map(([, { method, path }]) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it.each(all)("%s declares exactly the parameters of its path", (_key, { path, params }) => {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const declared = params !== undefined && "shape" in params ? Object.keys(params.shape as object) : [];
+    expect(declared).toEqual(named);
+  });
+
+  it.each(all)(
+    "%s can be read by whoever looks, and changed only by those who act",
+    (_key, { method, permission, id }) => {
+      const looksOnly = method === "get" || id === "fsck";
+      const viewer = may({ role: "viewer", scope: "all" }, permission).ok;
+      if (!looksOnly) expect(viewer).toBe(false);
+      expect(ROLES.some((role) => may({ role, scope: "all" }, permission).ok)).toBe(true);
+    },
+  );
+
+  it("asks for a reason wherever something is changed, except to stop what one has begun", () => {
+    const changing = all.filter(([key, { method }]) => method !== "get" && !["fsck", "stopOperation"].includes(key));
+    for (const [key, { body, query }] of changing) {
+      const schema = body ?? query;
+      const fields = schema !== undefined && "shape" in schema ? Object.keys(schema.shape as object) : [];
+      expect([key, fields.includes("reason")]).toEqual([key, true]);
+    }
+  });
+
+  it("uses every permission but the depositor's own", () => {
+    const used = new Set(all.map(([, { permission }]) => permission));
+    expect(Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never))).toEqual(["submit"]);
+  });
+});
