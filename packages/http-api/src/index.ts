@@ -6,3 +6,30 @@ export { errorHandler, type OnError } from "./error-handler.ts";
 export { type Input, jsonBodies, readInput } from "./input.ts";
 export { type AppOptions, createApp } from "./app.ts";
 export { type HttpServer, listen, type Listening, type ListenOptions } from "./listen.ts";
+export {
+  ANSWERED,
+  type BodySpec,
+  type FormHandler,
+  formOperation,
+  type Handled,
+  type Method,
+  type Operation,
+  operation,
+  type OperationHandler,
+  type OperationInput,
+  type OperationSpec,
+  type ResponseSpec,
+} from "./operation.ts";
+export { addOperations, expressPath } from "./add-operations.ts";
+export { cursorOf, type CursorOf, PAGE_LIMIT_MAX, pageFields, pageReply, pageSchema } from "./paging.ts";
+export type { ServerEvent } from "./event-format.ts";
+export type { EventStream } from "./event-stream.ts";
+export {
+  type EventStreams,
+  type EventStreamsOptions,
+  makeEventStreams,
+  type StreamChange,
+  wantsEvents,
+} from "./event-streams.ts";
+export { type ApiInfo, openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
+export { DOCS_PATHS, DOCS_POLICY, serveDocs } from "./docs/serve-docs.ts";

@@ -1,4 +1,4 @@
-import { json, type RequestHandler } from "express";
+import { json, type Request, type RequestHandler } from "express";
 import type { z } from "zod";
 
 import { type Problem, problem, type ProblemItem } from "./problem.ts";
@@ -9,7 +9,7 @@ export type Input<T> = { readonly ok: true; readonly value: T } | { readonly ok:
 export function readInput<S extends z.ZodType>(
   schema: S,
   given: unknown,
-  where: "body" | "query" | "path" | "form" = "body",
+  where: "body" | "query" | "path" | "headers" | "form" = "body",
 ): Input<z.output<S>> {
   const result = schema.safeParse(given);
   if (result.success) return { ok: true, value: result.data };
@@ -34,3 +34,7 @@ const pointerOf = (path: readonly PropertyKey[]): string =>
 /** Reads JSON bodies up to a limit. Without a JSON content type the body stays undefined. */
 export const jsonBodies = (limitBytes = 1_000_000): RequestHandler =>
   json({ limit: limitBytes, strict: true, inflate: false, type: ["application/json", "application/*+json"] });
+
+/** Whether the request brings a multipart form. */
+export const hasForm = (request: Request): boolean =>
+  /^multipart\/form-data\b/i.test(request.get("content-type") ?? "");

@@ -7,6 +7,8 @@ export interface ListenOptions {
   readonly host?: string;
   /** Longest time for a whole request; large uploads need long. */
   readonly requestTimeoutMs?: number;
+  /** Called when closing begins: ends what would not end by itself, event streams. */
+  readonly onClose?: () => void;
 }
 
 export interface HttpServer {
@@ -33,7 +35,11 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : options.port;
   const name = host.includes(":") ? `[${host}]` : host;
-  return { ok: true, server: { url: `http://${name}:${port}`, port, close: (graceMs) => close(server, graceMs) } };
+  const end = (graceMs: number): Promise<void> => {
+    options.onClose?.();
+    return close(server, graceMs);
+  };
+  return { ok: true, server: { url: `http://${name}:${port}`, port, close: end } };
 }
 
 const codeOf = (error: unknown): string =>

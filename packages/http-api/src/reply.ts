@@ -23,15 +23,18 @@ export type Reply =
 /** A route as a function from request to reply. What it throws is a bug and becomes INTERNAL_ERROR. */
 export function route(handle: (request: Request, response: Response) => Promise<Reply> | Reply): RequestHandler {
   return async (request, response) => {
-    const reply = await handle(request, response);
-    if ("problem" in reply) {
-      sendProblem(response, reply.problem);
-      return;
-    }
-    response.status(reply.status).set(reply.headers ?? {});
-    if (reply.body === undefined) response.end();
-    else response.json(reply.body);
+    sendReply(response, await handle(request, response));
   };
+}
+
+export function sendReply(response: Response, reply: Reply): void {
+  if ("problem" in reply) {
+    sendProblem(response, reply.problem);
+    return;
+  }
+  response.status(reply.status).set(reply.headers ?? {});
+  if (reply.body === undefined) response.end();
+  else response.json(reply.body);
 }
 
 /** The last route: nothing matched. */
