@@ -71,6 +71,7 @@ export type {
   RecordType,
   StatusReport,
   Submission,
+  WorkerProgress,
   WorkerRecord,
 } from "./records.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
@@ -120,7 +121,20 @@ export { actOnBatch } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";
 export { cleanUpBatch, type CleanUpResult, deleteJobsOfBatch, sweepEntry } from "./clean-up.ts";
-export { type BatchView, type JobView, listBucket, readBatch, readJob, readJobs, type Viewed } from "./readers.ts";
+export {
+  type BatchSummary,
+  type BatchView,
+  type JobView,
+  listBucket,
+  readBatch,
+  readBatches,
+  readJob,
+  readJobs,
+  type Viewed,
+} from "./readers.ts";
+export { BATCHES_SCANNED_MAX, type BatchQuery, type JobQuery, listBatches, listJobs, type Page } from "./lists.ts";
+export { readProgress, workerOf } from "./progress.ts";
+export { readSigns, type Signs, signsOfBatch, signsOfJob } from "./signs.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
 export { createJobOps, type NewJob } from "./job-ops.ts";
 export { diedInHand, explained, newFleetJob } from "./fleet-job.ts";

@@ -17,7 +17,7 @@ import {
 import { markDueIfLast } from "./report-gate.ts";
 import type { JobState } from "./states.ts";
 import { type JobAction, nextJobState } from "./transitions.ts";
-import { lastChangeOf } from "./who-won.ts";
+import { lastAudited, lastChangeOf } from "./who-won.ts";
 
 export async function orderJob(
   ctx: QueueContext,
@@ -35,7 +35,11 @@ export async function orderJob(
     if (looked.kind !== "found") return looked;
     const by: OrderedBy = { who, op, nowMs: ctx.clock.nowMs() };
     const plan = planOrder(order, looked.look, holds?.value ?? null, by);
-    if (plan.kind === "refused") return { ...plan, last: lastChangeOf(looked.look.fleetJob) };
+    if (plan.kind === "refused") {
+      const { because } = plan;
+      const last = because === undefined ? lastChangeOf(looked.look.fleetJob) : await lastAudited(ctx.session, because);
+      return { kind: "refused", why: plan.why, last };
+    }
     ended.splice(0, 1, ...(plan.ends === null ? [] : [plan.ends]));
     const shared = holds === null ? [] : holdsGuard(holds.value);
     return { kind: "go", shared, ops: [...plan.checks, ...plan.ops] };

@@ -38,7 +38,8 @@ export type JobPlan =
       /** The batch that this ends a job of. */
       readonly ends: BatchId | null;
     }
-  | { readonly kind: "refused"; readonly why: string };
+  /** `because`: what stands in the way, where it is not the job itself: its batch, its collection's hold. */
+  | { readonly kind: "refused"; readonly why: string; readonly because?: string };
 
 /** Who orders it, under which op id, when. */
 export interface OrderedBy {
@@ -66,7 +67,11 @@ export function planOrder(order: JobOrder, look: JobLook, holds: Holds | null, b
   }
 }
 
-const refused = (why: string): JobPlan => ({ kind: "refused", why });
+const refused = (why: string, because?: string): JobPlan => ({
+  kind: "refused",
+  why,
+  ...(because === undefined ? {} : { because }),
+});
 const isHeld = (look: JobLook, holds: Holds | null): boolean =>
   holds?.collections.has(look.configuration.profile_name) === true;
 
@@ -81,9 +86,10 @@ function planMove(action: Exclude<JobAction, "resume">, look: JobLook, holds: Ho
   const from = look.status.status;
   const to = nextJobState(from, { by: "operator", action });
   if (to === null) return refused(`a job that is ${from} cannot be asked to ${action}`);
-  if (isHeld(look, holds)) return refused(`the collection ${look.configuration.profile_name} is still held`);
+  const profile = look.configuration.profile_name;
+  if (isHeld(look, holds)) return refused(`the collection ${profile} is still held`, profile);
   if (action === "delete" && from === "Failed" && !batchRow(look.batchStatus.status).resumable) {
-    return refused(`its batch is ${look.batchStatus.status}`);
+    return refused(`its batch is ${look.batchStatus.status}`, look.batch);
   }
   const { who } = by;
   const message = action === "fail" ? failureMessage("OPERATOR_FAILED", `${who.name}: ${who.reason}`) : who.reason;
@@ -97,9 +103,10 @@ function planMove(action: Exclude<JobAction, "resume">, look: JobLook, holds: Ho
 
 /** Failed → the stage after the last success, or an earlier one that the operator names. */
 function planResume(look: JobLook, at: JobState | undefined, holds: Holds | null, by: OrderedBy): JobPlan {
-  if (isHeld(look, holds)) return refused(`the collection ${look.configuration.profile_name} is held`);
+  const profile = look.configuration.profile_name;
+  if (isHeld(look, holds)) return refused(`the collection ${profile} is held`, profile);
   const refusal = resumeRefusal(look, at);
-  if (refusal !== null) return refused(refusal);
+  if (refusal !== null) return refusal;
   const last = look.status.last_successful_status;
   const to = at ?? resumeAt(last);
   const chosenEarlier = at !== undefined && at !== resumeAt(last);
@@ -111,13 +118,14 @@ function planResume(look: JobLook, at: JobState | undefined, holds: Holds | null
   return { kind: "go", checks: [batchCheck(look)], ops, ends: null };
 }
 
-function resumeRefusal(look: JobLook, at: JobState | undefined): string | null {
+function resumeRefusal(look: JobLook, at: JobState | undefined): JobPlan | null {
   const { status, last_successful_status: last, message } = look.status;
-  if (status !== "Failed") return `the job is ${status}, only a Failed one can be resumed`;
-  if (!batchRow(look.batchStatus.status).resumable) return `its batch is ${look.batchStatus.status}`;
-  if (last === null && !isResumable(message)) return "its payload is corrupt: a new submission is needed";
+  const batch = look.batchStatus.status;
+  if (status !== "Failed") return refused(`the job is ${status}, only a Failed one can be resumed`);
+  if (!batchRow(batch).resumable) return refused(`its batch is ${batch}`, look.batch);
+  if (last === null && !isResumable(message)) return refused("its payload is corrupt: a new submission is needed");
   if (at !== undefined && !resumeChoices(last).includes(at)) {
-    return `it can be resumed at ${resumeChoices(last).join(", ")}, not at ${at}`;
+    return refused(`it can be resumed at ${resumeChoices(last).join(", ")}, not at ${at}`);
   }
   return null;
 }

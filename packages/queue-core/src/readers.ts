@@ -105,16 +105,40 @@ function jobView(id: JobId, nodes: readonly (Node | null)[]): Viewed<JobView> {
   };
 }
 
+/** What all pages about a batch show; its report may be long. */
+export type BatchSummary = Omit<BatchView, "report">;
+
+const batchReads = (id: BatchId): readonly { readonly get: string }[] =>
+  [
+    paths.batchStatus(id),
+    paths.batchSubmission(id),
+    paths.expansion(id),
+    ...BUCKETS.map((bucket) => paths.bucket(id, bucket)),
+  ].map((get) => ({ get }));
+const BATCH_NODES = 3 + BUCKETS.length;
+
+/** Many batches in one round trip, in the order asked; at most a hundred at a time. */
+export async function readBatches(
+  session: Session,
+  ids: readonly BatchId[],
+): Promise<readonly Viewed<BatchSummary>[] | null> {
+  if (ids.length === 0) return [];
+  const answers = await session.readMany(ids.flatMap(batchReads));
+  if (!answers.ok) return null;
+  return ids.map((id, i) => batchSummary(id, answers.value.slice(i * BATCH_NODES, (i + 1) * BATCH_NODES).map(nodeOf)));
+}
+
 export async function readBatch(session: Session, id: BatchId): Promise<Viewed<BatchView>> {
-  const answers = await session.readMany([
-    { get: paths.batchStatus(id) },
-    { get: paths.batchSubmission(id) },
-    { get: paths.expansion(id) },
-    { get: paths.batchReport(id) },
-    ...BUCKETS.map((bucket) => ({ get: paths.bucket(id, bucket) })),
-  ]);
+  const answers = await session.readMany([...batchReads(id), { get: paths.batchReport(id) }]);
   if (!answers.ok) return { kind: "silence" };
-  const [status, submission, expansion, report, ...buckets] = answers.value.map(nodeOf);
+  const nodes = answers.value.map(nodeOf);
+  const view = batchSummary(id, nodes);
+  if (view.kind !== "found") return view;
+  return { kind: "found", value: { ...view.value, report: readable(records.statusReport, nodes[BATCH_NODES]) } };
+}
+
+function batchSummary(id: BatchId, nodes: readonly (Node | null)[]): Viewed<BatchSummary> {
+  const [status, submission, expansion, ...buckets] = nodes;
   if (!status) return { kind: "none" };
   const decoded = records.batchStatus.decode(status.data);
   const submitted = readable(records.submission, submission);
@@ -128,7 +152,6 @@ export async function readBatch(session: Session, id: BatchId): Promise<Viewed<B
       status: decoded.value,
       submission: submitted,
       expansion: readable(records.expansion, expansion),
-      report: readable(records.statusReport, report),
       counts: {
         "batch-processing": count("batch-processing"),
         "batch-failed": count("batch-failed"),

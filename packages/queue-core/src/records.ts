@@ -249,6 +249,13 @@ export type Expansion = z.infer<typeof ExpansionSchema>;
 export const FleetIdsSchema = z.object({ batch: z.number().int().min(0), job: z.number().int().min(0) });
 export type FleetIds = z.infer<typeof FleetIdsSchema>;
 
+const WorkerProgressSchema = z.object({
+  doneBytes: z.number().min(0),
+  totalBytes: z.number().min(0).nullable(),
+  note: z.string().optional(),
+});
+export type WorkerProgress = z.infer<typeof WorkerProgressSchema>;
+
 export const WorkerSchema = z.looseObject({
   host: text,
   pid: z.number().int(),
@@ -260,6 +267,8 @@ export const WorkerSchema = z.looseObject({
   cpu_seconds: z.number().default(0),
   memory_bytes: z.number().default(0),
   draining: z.boolean().default(false),
+  /** By job in hand; only for people, so what cannot be read is left out. */
+  progress: z.record(z.string(), WorkerProgressSchema).optional().catch(undefined),
 });
 export type WorkerRecord = z.infer<typeof WorkerSchema>;
 

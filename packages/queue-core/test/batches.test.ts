@@ -310,7 +310,7 @@ describe("a failed batch", () => {
       kind: "refused",
       why: "its batch is UpdateReporting",
     });
-    expect(await actOnJob(operator.ctx, OPERATOR, "delete", failed)).toEqual({
+    expect(await actOnJob(operator.ctx, OPERATOR, "delete", failed)).toMatchObject({
       kind: "refused",
       why: "its batch is UpdateReporting",
     });

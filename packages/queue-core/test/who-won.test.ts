@@ -42,6 +42,17 @@ test("an operator who is overtaken by a worker learns which one", async () => {
   });
 });
 
+test("where a hold or the batch stands in the way, who put it there is told", async () => {
+  const { jobs } = await aBatchOfJobs(intake, 1);
+  await actOnJob(operator.ctx, OLGA, "fail", jobs[0]!);
+  await setHold(operator.ctx, PAUL, { kind: "collection", profile: "sluice_demo_content" });
+  expect(await resumeJob(operator.ctx, OLGA, jobs[0]!)).toEqual({
+    kind: "refused",
+    why: "the collection sluice_demo_content is held",
+    last: { actor: "paul", action: "collection.hold", at: AT },
+  });
+});
+
 test("a batch and a hold have no history: the audit tells", async () => {
   const { batch, jobs } = await aBatchOfJobs(intake, 1);
   await actOnJob(operator.ctx, OLGA, "fail", jobs[0]!);
