@@ -117,6 +117,16 @@ export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator
 export type { LastChange } from "./who-won.ts";
 export type { JobOrder } from "./operator-plans.ts";
 export { actOnJob, changePriority, orderJob, resumeJob } from "./operator-jobs.ts";
+export {
+  countJobs,
+  type JobFilter,
+  selectJobs,
+  type SelectedJob,
+  type SelectedPage,
+  type SelectionCount,
+  type SelectOptions,
+} from "./bulk-select.ts";
+export { type BulkException, type BulkOptions, type BulkProgress, type BulkResult, orderJobs } from "./bulk.ts";
 export { actOnBatch } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";
