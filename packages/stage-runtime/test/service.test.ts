@@ -155,6 +155,23 @@ describe("without ZooKeeper", () => {
     world = await World.make();
   });
 
+  test("a service with something that stands in is ready as long as that can take more", async () => {
+    const proxy = await startFaultProxy(world.connect);
+    await proxy.setMode("refuse");
+    let room = true;
+    const standIn = () => ({ name: "journal", ok: room, detail: room ? "has room" : "full" });
+    const config = { ZOOKEEPER_CONNECT: proxy.connect, ZK_SESSION_TIMEOUT_MS: "2000" };
+    const running = world.start("downloader", [duty], config, { standIn });
+    await waitFor(() => running.service.opsUrl);
+    await waitFor(async () => (await get(running, "/readyz")).status === 200, { what: "ready without ZooKeeper" });
+    room = false;
+    const refused = await get(running, "/readyz");
+    expect([refused.status, refused.body]).toEqual([503, expect.stringContaining("[-]journal failed: full")]);
+    await world.close();
+    await proxy.close();
+    world = await World.make();
+  });
+
   test("a service gives up with 69 where it is asked to", async () => {
     const proxy = await startFaultProxy(world.connect);
     await proxy.setMode("refuse");

@@ -13,6 +13,7 @@ const HEALTHY: Facts = {
   idlePollMs: 30_000,
   pollMs: 2_000,
   stuck: [],
+  standIn: null,
 };
 const ready = (patch: Partial<Facts>): boolean => readiness({ ...HEALTHY, ...patch }).every(({ ok }) => ok);
 const live = (patch: Partial<Facts>): boolean => liveness({ ...HEALTHY, ...patch }).every(({ ok }) => ok);
@@ -31,6 +32,20 @@ describe("health", () => {
       { stuck: ["jobs Pending"] },
     ] as const)
       expect(ready(patch)).toBe(false);
+  });
+
+  test("is ready without ZooKeeper while something stands in for it, and never when that can take no more", () => {
+    const journal = (ok: boolean) => ({ name: "journal", ok, detail: "3 records" });
+    const away = { session: null, flapping: true, sinceQueueSeenMs: Infinity } as const;
+    expect(ready({ ...away, standIn: journal(true) })).toBe(true);
+    expect(ready({ ...away, life: "starting", standIn: journal(true) })).toBe(true);
+    expect(ready({ ...away, standIn: journal(false) })).toBe(false);
+    expect(ready({ standIn: journal(false) })).toBe(false);
+    expect(ready({ life: "draining", standIn: journal(true) })).toBe(false);
+    expect(ready({ stuck: ["jobs Pending"], standIn: journal(true) })).toBe(false);
+    expect(printChecks("readyz", readiness({ ...HEALTHY, ...away, standIn: journal(true) }), true)).toContain(
+      "[+]zookeeper ok: no session\n",
+    );
   });
 
   test("is alive without ZooKeeper, and dead when a loop is stuck", () => {

@@ -19,6 +19,8 @@ export interface Facts {
   readonly pollMs: number;
   /** The loops that have not turned for longer than `stuckAfterMs`. */
   readonly stuck: readonly string[];
+  /** What takes the queue's place while it cannot be reached; null = nothing does. */
+  readonly standIn: Check | null;
 }
 
 const STUCK_FLOOR_MS = 120_000;
@@ -40,13 +42,24 @@ export function liveness(facts: Facts): readonly Check[] {
 }
 
 export function readiness(facts: Facts): readonly Check[] {
-  const { life, session, flapping } = facts;
+  const { life, standIn } = facts;
+  const covered = standIn?.ok === true;
+  const running = life === "running" || (covered && life === "starting");
   return [
-    { name: "service", ok: life === "running", detail: life },
+    { name: "service", ok: running, detail: life },
+    ...reachOfQueue(facts).map((check) => (covered ? { ...check, ok: true } : check)),
+    ...(standIn === null ? [] : [standIn]),
+    ...liveness(facts),
+  ];
+}
+
+function reachOfQueue(facts: Facts): readonly Check[] {
+  const { session, flapping } = facts;
+  const seen = seenRecently(facts);
+  return [
     { name: "zookeeper", ok: session === "connected", detail: session ?? "no session" },
     { name: "link", ok: !flapping, detail: flapping ? "breaks again and again" : "steady" },
-    { name: "queue", ok: seenRecently(facts), detail: seenRecently(facts) ? "seen recently" : "not seen for a while" },
-    ...liveness(facts),
+    { name: "queue", ok: seen, detail: seen ? "seen recently" : "not seen for a while" },
   ];
 }
 

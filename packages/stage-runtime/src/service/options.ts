@@ -34,12 +34,21 @@ export interface ExtraServer {
   stop(): Promise<void>;
 }
 
+/** Something that takes what comes while the queue cannot be reached, as a check: `ok` = it can take more. */
+export interface StandIn {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
 export interface ServiceOptions {
   /** Name of the service and of its stage. */
   readonly service: string;
   readonly config: BaseConfig;
   readonly duties: readonly Duty[] | ((parts: ServiceParts) => readonly Duty[] | Promise<readonly Duty[]>);
   readonly extraServers?: (parts: ServiceParts) => readonly ExtraServer[];
+  /** Of a service that is of use without ZooKeeper too: it is ready as long as this is ok, and never when it is not. */
+  readonly standIn?: () => StandIn;
   /** Closes what `duties` opened (a database), after the last handler has returned. */
   readonly close?: () => Promise<void>;
   /** Where a new job's working folder is; default: WORKING_DIR/BID/JID where the config has WORKING_DIR. */

@@ -35,6 +35,7 @@ export class Service {
   #run: SessionRun | null = null;
   #fleetId: string | null = null;
   #failing = false;
+  #serving = false;
   #ops: OpsServer | null = null;
   #extra: readonly ExtraServer[] = [];
   #duties: readonly Duty[] = [];
@@ -107,6 +108,7 @@ export class Service {
     this.#host.log.info({ url: this.#ops.url }, "metrics and health");
     this.#extra = options.extraServers?.(parts) ?? [];
     for (const server of this.#extra) await server.start();
+    this.#serving = true;
     this.#keepSession();
   }
 
@@ -246,6 +248,8 @@ export class Service {
       pollMs,
       idlePollMs,
       stuck: this.#pulse.stuck(stuckAfterMs(pollMs, idlePollMs)),
+      // Before the servers listen there is nothing that could take anything.
+      standIn: this.#serving ? (this.#options.standIn?.() ?? null) : null,
     };
   }
 }
