@@ -13,6 +13,9 @@ import { z } from "zod";
 import { MINT_URL_FORMS, type MintUrl, parseAccount, parseMintUrl } from "./minter/open-minter.ts";
 import { parseStorageUrl, STORAGE_URL_FORMS, type StorageUrl } from "./store/open-store.ts";
 
+/** Inside a cluster a host is often one word or a number, which zod's own httpUrl refuses. */
+const httpUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
 export const processorConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(2),
   METRICS_PORT: port().default(9_404),
@@ -20,7 +23,7 @@ export const processorConfig = baseConfig.extend({
   PROFILES_DIR: z.string().default("./data/profiles"),
   STORAGE_URL: parsedText(parseStorageUrl, STORAGE_URL_FORMS).prefault("ocfl:./data/store"),
   /** Where a storage service finds WORKING_DIR. */
-  WORKING_ACCESS_URL: z.httpUrl({ error: "must be an http or https URL" }).optional(),
+  WORKING_ACCESS_URL: httpUrl().optional(),
   /** How long a storage service may take for one object, which it fetches meanwhile. */
   STORE_TIMEOUT_MS: wholeNumber({ min: 1_000, max: 604_800_000 }).default(172_800_000),
   /** Asked which objects local ids stand for. */
@@ -30,7 +33,7 @@ export const processorConfig = baseConfig.extend({
   /** USER:PASSWORD at EZID; use EZID_CREDENTIALS_FILE. */
   EZID_CREDENTIALS: parsedText(parseAccount, "USER:PASSWORD").optional(),
   /** Where ARKs lead: TARGET/m/ARK. */
-  MINT_TARGET_URL: z.httpUrl({ error: "must be an http or https URL" }).optional(),
+  MINT_TARGET_URL: httpUrl().optional(),
   /** How long one request to the minter may take. */
   MINT_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 }).default(60_000),
   /** Minter and storage service may be on this very machine. */

@@ -44,3 +44,14 @@ test("a storage service needs an address to fetch from", () => {
   expect(read({ STORAGE_URL })).toMatchObject({ ok: false, problems: [expect.stringContaining("WORKING_ACCESS_URL")] });
   expect(read({ STORAGE_URL, WORKING_ACCESS_URL: "http://ingest.example.org/queue" })).toMatchObject({ ok: true });
 });
+
+test.each(["http://127.0.0.1:8085", "http://ingest:8085/queue", "https://[::1]/"])(
+  "the working folder may be found at %s: hosts inside a cluster have no domain",
+  (WORKING_ACCESS_URL) => {
+    expect(read({ WORKING_ACCESS_URL, MINT_TARGET_URL: WORKING_ACCESS_URL })).toMatchObject({ ok: true });
+  },
+);
+
+test.each(["ftp://ingest.example.org", "ingest:8085", "/queue"])("the working folder is not found at %s", (address) => {
+  expect(read({ WORKING_ACCESS_URL: address })).toMatchObject({ ok: false });
+});
