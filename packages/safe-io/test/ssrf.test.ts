@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 
-import { createEgress, type Egress, LOOPBACK, parseAllowRule, PUBLIC_ONLY } from "../src/index.ts";
-import { refusalOfAddress } from "../src/egress/policy.ts";
+import { createEgress, type Egress, LOOPBACK, policyOf, PUBLIC_ONLY } from "../src/index.ts";
+import { refusalOf } from "../src/egress/policy.ts";
 import { content, startServer, type TestServer } from "./misbehaving-server.ts";
 
 /** Ways to write an address that must never be asked. */
@@ -136,21 +136,42 @@ describe("a name server that changes its mind", () => {
 });
 
 describe("the policy", () => {
+  const settings = { ALLOW_LOOPBACK: false, EGRESS_ALLOW: [], EGRESS_PORTS: [443] };
+
   test.each(["8.8.8.8", "151.101.1.6", "2606:4700::1111", "2a00:1450:4001:81b::200e"])("lets %s pass", (address) => {
-    expect(refusalOfAddress(address, 443, PUBLIC_ONLY)).toBeUndefined();
-    expect(refusalOfAddress(address, 2181, PUBLIC_ONLY)).toMatch(/port 2181/);
+    expect(refusalOf({ address, port: 443 }, PUBLIC_ONLY)).toBeUndefined();
+    expect(refusalOf({ address, port: 2181 }, PUBLIC_ONLY)).toMatch(/port 2181/);
   });
 
   test("allows what the configuration allows, on the ports it says", () => {
-    const rule = parseAllowRule("10.1.0.0/16#8080,8443");
-    expect(rule).toEqual({ cidr: "10.1.0.0/16", ports: [8080, 8443] });
-    const policy = { ...PUBLIC_ONLY, allow: [rule!] };
-    expect(refusalOfAddress("10.1.2.3", 8443, policy)).toBeUndefined();
-    expect(refusalOfAddress("10.1.2.3", 443, policy)).toMatch(/private/);
-    expect(refusalOfAddress("10.2.2.3", 8443, policy)).toMatch(/private/);
+    const policy = policyOf({ ...settings, EGRESS_ALLOW: [{ cidr: "10.1.0.0/16", ports: [8080, 8443] }] });
+    expect(refusalOf({ address: "10.1.2.3", port: 8443 }, policy)).toBeUndefined();
+    expect(refusalOf({ address: "10.1.2.3", port: 443 }, policy)).toMatch(/private/);
+    expect(refusalOf({ address: "10.2.2.3", port: 8443 }, policy)).toMatch(/private/);
+    expect(refusalOf({ address: "8.8.8.8", port: 80 }, policy)).toMatch(/port 80/);
+    expect(refusalOf({ address: "127.0.0.1", port: 443 }, policy)).toMatch(/loopback/);
+    expect(refusalOf({ address: "127.0.0.1", port: 443 }, policyOf({ ...settings, ALLOW_LOOPBACK: true }))).toBe(
+      undefined,
+    );
   });
 
-  test.each(["10.0.0.0", "10.0.0.0/33", "localhost", "10.0.0.0/8#0", "10.0.0.0/8#http", ""])("%j is no rule", (text) =>
-    expect(parseAllowRule(text)).toBeUndefined(),
-  );
+  test("allows a host by its very name, wherever it is", () => {
+    const policy = policyOf({ ...settings, EGRESS_ALLOW: [{ host: "store.internal", ports: [8443] }] });
+    const at = { address: "10.1.2.3", port: 8443 };
+    expect(refusalOf({ ...at, host: "store.internal" }, policy)).toBeUndefined();
+    for (const host of ["evil.store.internal", "store.internal.evil.example", "10.1.2.3"])
+      expect(refusalOf({ ...at, host }, policy)).toMatch(/private/);
+    expect(refusalOf({ ...at, host: "store.internal", port: 443 }, policy)).toMatch(/private/);
+  });
+
+  test("holds when a socket is opened", async () => {
+    const resolve = () => Promise.resolve(["127.0.0.1"]);
+    const allow = [{ host: "store.internal" }];
+    const egress = createEgress({ policy: policyOf({ ...settings, EGRESS_ALLOW: allow }), resolve });
+    const { port } = new URL(server.on("/named", content("x")));
+    const outcome = await egress.get(`http://store.internal:${port}/named`);
+    expect(outcome.ok && (await outcome.value.text()).ok).toBe(true);
+    expect(await codeOf(`http://other.internal:${port}/named`, egress)).toBe("EGRESS_REFUSED");
+    await egress.close();
+  });
 });

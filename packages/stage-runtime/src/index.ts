@@ -21,6 +21,7 @@ export { consumed, done, fail, retry, snooze } from "./outcome.ts";
 export type { BatchOutcome, InboxOutcome, Outcome, Retry, Snooze } from "./outcome.ts";
 export { type Log, makeLog, silentLog } from "./log.ts";
 export { baseConfig, type BaseConfig } from "./config/base-config.ts";
+export { type EgressRule, egressSettings } from "./config/egress-settings.ts";
 export { flag, parsedText, port, ratio, wholeNumber } from "./config/fields.ts";
 export { parseConfig } from "./config/parse-config.ts";
 export { type ConfigResult, type Environment, readConfig } from "./config/read-config.ts";

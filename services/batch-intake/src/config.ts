@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import {
   baseConfig,
-  flag,
+  egressSettings,
   parseConfig,
   port,
   type Environment,
@@ -18,8 +18,9 @@ export const intakeConfig = baseConfig.extend({
   HOST: z.string().refine(isLoopback, "must be a loopback address: there is no authentication").default("127.0.0.1"),
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
-  /** Lets manifests be fetched from this very machine. */
-  ALLOW_LOOPBACK: flag().default(false),
+  ...egressSettings,
+  /** User names and passwords by host, a secret file. */
+  DOWNLOAD_AUTH_FILE: z.string().optional(),
   UPLOAD_MAX_BYTES: wholeNumber({ min: 1 }).default(30 * GB),
   MANIFEST_MAX_BYTES: wholeNumber({ min: 1 }).default(GB / 2),
   /** `default` takes what Merritt's production takes, `strict` what its public validator takes. */

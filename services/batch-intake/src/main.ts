@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { openProfiles } from "@sluice/profile-store";
-import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
 import { makeLog, runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
@@ -9,7 +9,10 @@ import { intakeService } from "./intake-service.ts";
 
 const config = loadConfig(process.env);
 const log = makeLog("batch-intake", config.LOG_LEVEL);
-const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: config.ALLOW_LOOPBACK ? LOOPBACK : [] } });
+const egress = createEgress({
+  policy: policyOf(config),
+  credentials: await openCredentials(config.DOWNLOAD_AUTH_FILE, (problem) => log.warn({ problem }, "credentials")),
+});
 const working = await openWorkingFolder(config.WORKING_DIR);
 const incoming = await openIncoming(config.WORKING_DIR);
 const profiles = await openProfiles(config.PROFILES_DIR, {

@@ -1,11 +1,12 @@
-import { baseConfig, type Environment, flag, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { baseConfig, egressSettings, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
 import { z } from "zod";
 
 export const downloaderConfig = baseConfig.extend({
   METRICS_PORT: port().default(9_403),
   WORKING_DIR: z.string().default("./data/queue"),
-  /** Content on this very machine may be fetched: for a laptop, never where strangers submit. */
-  ALLOW_LOOPBACK: flag().default(false),
+  ...egressSettings,
+  /** User names and passwords by host, a secret file. */
+  DOWNLOAD_AUTH_FILE: z.string().optional(),
   /** Files of one job fetched at once; times STAGE_CONCURRENCY for the process. */
   FILES_AT_ONCE: wholeNumber({ min: 1, max: 1_000 }).default(4),
   CONNECTIONS_PER_HOST: wholeNumber({ min: 1, max: 1_000 }).default(8),

@@ -21,8 +21,8 @@ const FINAL: Partial<Record<IoFault["code"], ErrorCode>> = {
   ALREADY_THERE: "NAME_REFUSED",
   DIGEST_MISMATCH: "DIGEST_MISMATCH",
   SIZE_MISMATCH: "SIZE_MISMATCH",
-  ARCHIVE_CORRUPT: "PAYLOAD_UNREADABLE",
-  ARCHIVE_REFUSED: "PAYLOAD_UNREADABLE",
+  ARCHIVE_CORRUPT: "CONTAINER_CORRUPT",
+  ARCHIVE_REFUSED: "CONTAINER_REFUSED",
 };
 
 /** `hasSize`: the depositor said how large the file is, so more bytes than that are a mismatch, not merely too many. */
@@ -42,5 +42,5 @@ export function verdictOnContainer(fault: IoFault): FileVerdict {
   if (code === "ABORTED") return { kind: "aborted" };
   if (code === "NO_SPACE") return { kind: "disk-full", message };
   if (retryable) return { kind: "again", message };
-  return { kind: "never", code: code === "TOO_LARGE" ? "PAYLOAD_UNREADABLE" : (FINAL[code] ?? "UNEXPECTED"), message };
+  return { kind: "never", code: code === "TOO_LARGE" ? "CONTAINER_REFUSED" : (FINAL[code] ?? "UNEXPECTED"), message };
 }

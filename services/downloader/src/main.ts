@@ -1,14 +1,16 @@
-import { createEgress, downloadTo, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
-import { runService } from "@sluice/stage-runtime";
+import { createEgress, downloadTo, openCredentials, policyOf } from "@sluice/safe-io";
+import { makeLog, runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { downloadingStage } from "./download.ts";
 import { countFiles } from "./metrics.ts";
 
 const config = loadConfig(process.env);
+const log = makeLog("downloader", config.LOG_LEVEL);
 const folder = await openWorkingFolder(config.WORKING_DIR);
 const egress = createEgress({
-  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  policy: policyOf(config),
+  credentials: await openCredentials(config.DOWNLOAD_AUTH_FILE, (problem) => log.warn({ problem }, "credentials")),
   connectionsPerHost: config.CONNECTIONS_PER_HOST,
   idleTimeoutMs: config.DOWNLOAD_IDLE_TIMEOUT_MS,
   totalTimeoutMs: config.DOWNLOAD_TIMEOUT_MS,

@@ -1,7 +1,7 @@
 import {
   baseConfig,
+  egressSettings,
   type Environment,
-  flag,
   parseConfig,
   port,
   type Relation,
@@ -13,8 +13,9 @@ export const estimatorConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(16),
   METRICS_PORT: port().default(9_401),
   WORKING_DIR: z.string().default("./data/queue"),
-  /** Content on this very machine may be asked for: for a laptop, never where strangers submit. */
-  ALLOW_LOOPBACK: flag().default(false),
+  ...egressSettings,
+  /** User names and passwords by host, a secret file. */
+  DOWNLOAD_AUTH_FILE: z.string().optional(),
   HEAD_PER_HOST: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HEAD_PER_PROCESS: wholeNumber({ min: 1, max: 10_000 }).default(64),
   HEAD_TIMEOUT_MS: wholeNumber({ min: 1, max: 600_000 }).default(15_000),
@@ -22,6 +23,8 @@ export const estimatorConfig = baseConfig.extend({
   ESTIMATE_BUDGET_MS: wholeNumber({ min: 1, max: 86_400_000 }).default(600_000),
   /** Jobs above this size step back in the queue. */
   LARGE_JOB_BYTES: wholeNumber({ min: 1 }).default(100_000_000_000),
+  /** What a container needs, as a multiple of its size: itself, and its content beside it. */
+  CONTAINER_SPACE_FACTOR: wholeNumber({ min: 1, max: 1_000 }).default(3),
 });
 export type EstimatorConfig = Readonly<z.infer<typeof estimatorConfig>>;
 

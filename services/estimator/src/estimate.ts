@@ -1,6 +1,6 @@
 import type { Job, JobChanges } from "@sluice/queue-core";
 import { done, type JobContext, type JobStage, type Outcome } from "@sluice/stage-runtime";
-import { eachAtMost, type FetchItem, type FileToFetch, type WalkAnswer } from "@sluice/working-folder";
+import { eachAtMost, type FetchItem, type FileToFetch, isContainer, type WalkAnswer } from "@sluice/working-folder";
 
 export interface EstimatorParts {
   /** What the job is to fetch. */
@@ -12,6 +12,8 @@ export interface EstimatorParts {
   /** Files of one job asked for at once. */
   readonly filesAtOnce: number;
   readonly largeJobBytes: number;
+  /** What a container needs, as a multiple of its size: it stands beside its content until that is whole. */
+  readonly containerFactor: number;
 }
 
 /** What is known about a job's size. */
@@ -39,9 +41,10 @@ async function estimate(job: Job, ctx: JobContext, parts: EstimatorParts): Promi
 
 async function measure(job: Job, ctx: JobContext, parts: EstimatorParts): Promise<Tally> {
   const tally = { files: 0, bytes: 0, unknown: 0 };
+  const factor = isContainer(job.configuration) ? parts.containerFactor : 1;
   const add = (size: number | undefined): void => {
     tally.files += 1;
-    tally.bytes += size ?? 0;
+    tally.bytes += (size ?? 0) * factor;
     if (size === undefined) tally.unknown += 1;
     ctx.progress({ doneBytes: tally.bytes, totalBytes: null, note: `${tally.files} files asked for` });
   };

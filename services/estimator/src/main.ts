@@ -1,5 +1,5 @@
-import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
-import { runService } from "@sluice/stage-runtime";
+import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
+import { makeLog, runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { estimatingStage } from "./estimate.ts";
@@ -9,10 +9,12 @@ import { HostLimits } from "./host-limits.ts";
 import { sizeOfFile } from "./size-of-file.ts";
 
 const config = loadConfig(process.env);
+const log = makeLog("estimator", config.LOG_LEVEL);
 const folder = await openWorkingFolder(config.WORKING_DIR);
 const limits = new HostLimits({ perHost: config.HEAD_PER_HOST, perProcess: config.HEAD_PER_PROCESS });
 const egress = createEgress({
-  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  policy: policyOf(config),
+  credentials: await openCredentials(config.DOWNLOAD_AUTH_FILE, (problem) => log.warn({ problem }, "credentials")),
   connectionsPerHost: config.HEAD_PER_HOST,
 });
 
@@ -26,6 +28,7 @@ await runService({
       budget: () => AbortSignal.timeout(config.ESTIMATE_BUDGET_MS),
       filesAtOnce: config.HEAD_PER_PROCESS,
       largeJobBytes: config.LARGE_JOB_BYTES,
+      containerFactor: config.CONTAINER_SPACE_FACTOR,
     }),
   ],
   close: () => egress.close(),

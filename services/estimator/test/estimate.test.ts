@@ -4,7 +4,7 @@ import type { JobContext, Progress } from "@sluice/stage-runtime";
 import type { FileToFetch, FetchItem } from "@sluice/working-folder";
 import { type EstimatorParts, estimatingStage } from "../src/estimate.ts";
 
-const job = {} as Job;
+const job = { configuration: { payload_type: "file" } } as unknown as Job;
 const LARGE = 1_000;
 
 function context(signal = new AbortController().signal) {
@@ -38,6 +38,7 @@ const stage = (parts: Partial<EstimatorParts>) =>
     budget: () => new AbortController().signal,
     filesAtOnce: 4,
     largeJobBytes: LARGE,
+    containerFactor: 3,
     ...parts,
   });
 

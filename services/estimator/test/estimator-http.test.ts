@@ -34,6 +34,7 @@ beforeEach(async () => {
     budget: () => new AbortController().signal,
     filesAtOnce: 64,
     largeJobBytes: 1_000_000,
+    containerFactor: 3,
   });
 });
 afterEach(async () => {
@@ -89,9 +90,9 @@ describe("against real servers", () => {
     expect(methods).toEqual(["HEAD"]);
   });
 
-  test("a container is asked for like a file, though what is in it is not known yet", async () => {
+  test("a container is asked for like a file, and room is kept for what is in it", async () => {
     const job = { payload_url: `${await serve(sized)}/4711`, payload_type: "container" };
-    expect(await run(job)).toEqual({ kind: "done", changes: { spaceNeeded: 4711 } });
+    expect(await run(job)).toEqual({ kind: "done", changes: { spaceNeeded: 3 * 4711 } });
   });
 
   test("the rows of a manifest are asked for at once, at most four on one host", async () => {

@@ -1,12 +1,11 @@
-import { baseConfig, type Environment, flag, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { baseConfig, egressSettings, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
 import { z } from "zod";
 
 export const notifierConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(16),
   METRICS_PORT: port().default(9_406),
   PROFILES_DIR: z.string().default("./data/profiles"),
-  /** Receivers on this very machine may be called: for a laptop, never where strangers write profiles. */
-  ALLOW_LOOPBACK: flag().default(false),
+  ...egressSettings,
   /** Where objects are found by their ARK (https://n2t.net/): callbacks then carry a persistentURL. */
   PERSISTENT_URL_BASE: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL that ends with a slash" })

@@ -1,5 +1,5 @@
 import { openProfiles } from "@sluice/profile-store";
-import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { createEgress, policyOf } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
 import { notifierDuties } from "./duties.ts";
@@ -7,7 +7,7 @@ import { countDeliveries } from "./metrics.ts";
 
 const config = loadConfig(process.env);
 const egress = createEgress({
-  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  policy: policyOf(config),
   totalTimeoutMs: config.CALLBACK_TIMEOUT_MS,
 });
 

@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 import { buildConnector } from "undici";
 
 import { IoError } from "../outcome.ts";
-import { type EgressPolicy, refusalOfAddress } from "./policy.ts";
+import { type Destination, type EgressPolicy, refusalOf } from "./policy.ts";
 
 /** All addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -55,7 +55,8 @@ async function connectGuarded(
   let lastError: unknown;
   for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
     try {
-      return checkedPeer(await dialAddress(options, address, dial), address, port, config.policy);
+      const destination = { address, port, host: options.hostname };
+      return checkedPeer(await dialAddress(options, address, dial), destination, config.policy);
     } catch (error) {
       lastError = error;
     }
@@ -66,7 +67,7 @@ async function connectGuarded(
 async function allowedAddresses(host: string, port: number, config: ConnectorConfig): Promise<readonly string[]> {
   const bare = host.startsWith("[") ? host.slice(1, -1) : host;
   const addresses = isIP(bare) === 0 ? await config.resolve(bare) : [bare];
-  const reasons = addresses.map((address) => refusalOfAddress(address, port, config.policy));
+  const reasons = addresses.map((address) => refusalOf({ address, port, host }, config.policy));
   const allowed = addresses.filter((_address, index) => reasons[index] === undefined);
   if (allowed.length > 0) return allowed;
   throw refused(host, reasons[0] ?? "it has no address");
@@ -87,12 +88,12 @@ function dialAddress(
   });
 }
 
-function checkedPeer(socket: Socket, address: string, port: number, policy: EgressPolicy): Socket {
+function checkedPeer(socket: Socket, destination: Destination, policy: EgressPolicy): Socket {
   const peer = socket.remoteAddress;
-  const reason = peer === undefined ? "the connection is gone" : refusalOfAddress(peer, port, policy);
-  if (peer !== undefined && reason === undefined && sameAddress(peer, address)) return socket;
+  const reason = peer === undefined ? "the connection is gone" : refusalOf({ ...destination, address: peer }, policy);
+  if (peer !== undefined && reason === undefined && sameAddress(peer, destination.address)) return socket;
   socket.destroy();
-  throw refused(address, reason ?? "another address answered");
+  throw refused(destination.address, reason ?? "another address answered");
 }
 
 const sameAddress = (a: string, b: string): boolean =>

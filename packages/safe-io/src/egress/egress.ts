@@ -3,6 +3,7 @@ import { Agent, type Dispatcher } from "undici";
 import { failure, type IoFault, type Outcome, success } from "../outcome.ts";
 import { displayUrl } from "../secrets.ts";
 import { guardedConnector, type Resolve, systemResolve } from "./connector.ts";
+import type { BasicAuth, Credentials } from "./credentials.ts";
 import { Deadline } from "./deadline.ts";
 import { faultOfError, faultOfStatus } from "./fault.ts";
 import { type EgressPolicy, PUBLIC_ONLY, refusalOfUrl } from "./policy.ts";
@@ -12,6 +13,8 @@ export interface EgressConfig {
   readonly policy?: EgressPolicy;
   readonly resolve?: Resolve;
   readonly ca?: string;
+  /** Sent to the hosts that they belong to, where a request brings none of its own. */
+  readonly credentials?: Credentials;
   readonly userAgent?: string;
   readonly connectTimeoutMs?: number;
   /** Longest silence, before the headers and between two pieces of the body. */
@@ -25,7 +28,7 @@ export interface EgressConfig {
 
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly basicAuth?: { readonly user: string; readonly password: string };
+  readonly basicAuth?: BasicAuth;
   readonly signal?: AbortSignal;
   readonly totalTimeoutMs?: number;
   readonly maxBytes?: number;
@@ -77,9 +80,11 @@ export function createEgress(config: EgressConfig = {}): Egress {
 function headersOf({ headers = {}, basicAuth }: RequestOptions): Record<string, string> {
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   if (basicAuth === undefined) return lower;
-  const credentials = Buffer.from(`${basicAuth.user}:${basicAuth.password}`).toString("base64");
-  return { ...lower, authorization: `Basic ${credentials}` };
+  return { ...lower, authorization: basicHeader(basicAuth) };
 }
+
+const basicHeader = ({ user, password }: BasicAuth): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
 class GuardedClient {
   readonly #agent: Agent;
@@ -109,9 +114,17 @@ class GuardedClient {
   async send(request: Request): Promise<Outcome<EgressResponse>> {
     const totalMs = request.options.totalTimeoutMs ?? this.#config.totalTimeoutMs ?? 600_000;
     const deadline = new Deadline(totalMs, request.options.signal);
-    const result = await this.#follow(request, deadline);
+    const result = await this.#follow(await this.#withCredentials(request), deadline);
     if (!result.ok || request.method === "HEAD") deadline.dispose();
     return result;
+  }
+
+  /** Once, for the host that was asked for: a redirect never earns any. */
+  async #withCredentials(request: Request): Promise<Request> {
+    if ("authorization" in request.headers || !URL.canParse(request.url)) return request;
+    const found = await this.#config.credentials?.(new URL(request.url));
+    if (found === undefined) return request;
+    return { ...request, headers: { ...request.headers, authorization: basicHeader(found) } };
   }
 
   /** One hop after the other, each checked like the first. */

@@ -1,11 +1,10 @@
 import ipaddr from "ipaddr.js";
 
-/** Addresses that are allowed although they are not public, or on other ports. */
-export interface AllowRule {
-  readonly cidr: string;
-  /** All ports if absent. */
-  readonly ports?: readonly number[];
-}
+/** What is allowed although it is not public, or on another port; on all ports if none are named. */
+export type AllowRule =
+  | { readonly cidr: string; readonly ports?: readonly number[] }
+  /** Whatever address this very name has: whoever wrote the rule answers for its name server. */
+  | { readonly host: string; readonly ports?: readonly number[] };
 
 export interface EgressPolicy {
   /** Ports that public addresses are asked on. */
@@ -21,22 +20,32 @@ export const PUBLIC_ONLY: EgressPolicy = { ports: [80, 443, 8080, 8443], allow: 
 /** The machine itself, both ways to write it. */
 export const LOOPBACK: readonly AllowRule[] = [{ cidr: "127.0.0.0/8" }, { cidr: "::1/128" }];
 
-/** `10.0.0.0/8` or `10.1.2.3/32#8080,8443`: how a rule is written in a configuration. Undefined: not a rule. */
-export function parseAllowRule(text: string): AllowRule | undefined {
-  const [cidr = "", ports] = text.trim().split("#", 2);
-  if (!ipaddr.isValidCIDR(cidr)) return undefined;
-  if (ports === undefined) return { cidr };
-  const numbers = ports.split(",").map(Number);
-  const valid = numbers.every((port) => Number.isInteger(port) && port > 0 && port < 65_536);
-  return valid ? { cidr, ports: numbers } : undefined;
+/** The settings of every service that goes out, as `stage-runtime` reads them. */
+export interface EgressSettings {
+  readonly ALLOW_LOOPBACK: boolean;
+  readonly EGRESS_ALLOW: readonly AllowRule[];
+  readonly EGRESS_PORTS: readonly number[];
+}
+
+export const policyOf = ({ ALLOW_LOOPBACK, EGRESS_ALLOW, EGRESS_PORTS }: EgressSettings): EgressPolicy => ({
+  ...PUBLIC_ONLY,
+  ports: EGRESS_PORTS,
+  allow: ALLOW_LOOPBACK ? [...LOOPBACK, ...EGRESS_ALLOW] : EGRESS_ALLOW,
+});
+
+/** Where a socket goes: an address, and the name that led to it. */
+export interface Destination {
+  readonly address: string;
+  readonly port: number;
+  readonly host?: string;
 }
 
 /** Undefined: allowed. Otherwise the reason, without the address's owner being told more than he knows. */
-export function refusalOfAddress(address: string, port: number, policy: EgressPolicy): string | undefined {
+export function refusalOf({ address, port, host }: Destination, policy: EgressPolicy): string | undefined {
   if (!ipaddr.isValid(address)) return "it has no valid address";
   const parsed = ipaddr.parse(address);
-  const rule = policy.allow.find(({ cidr, ports }) => covers(cidr, parsed) && (ports?.includes(port) ?? true));
-  if (rule !== undefined) return undefined;
+  const names = (rule: AllowRule): boolean => ("host" in rule ? rule.host === host : covers(rule.cidr, parsed));
+  if (policy.allow.some((rule) => names(rule) && (rule.ports?.includes(port) ?? true))) return undefined;
   const range = rangeOf(parsed);
   if (range !== "unicast") return `its address is not public (${range})`;
   if (policy.deny.some((cidr) => covers(cidr, parsed))) return "its address is on the deny list";
