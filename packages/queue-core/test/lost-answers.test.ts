@@ -26,6 +26,7 @@ import {
   makeExpander,
   makeIdBlocks,
   markDueIfLast,
+  orderJobs,
   paths,
   peek,
   readBatch,
@@ -69,6 +70,16 @@ describe.each(WAYS)("an answer is lost and the multi %s", (_, verdict) => {
     expect((await claim).kind).toBe(verdict === "cutAfterForward" ? "acquired" : "gone");
     const lock = await witness.session.exists(paths.jobLock(jobs[0]!));
     expect(lock.ok && lock.value !== null).toBe(verdict === "cutAfterForward");
+  });
+
+  test("an order for many jobs: each moved once, one record each", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 45);
+    const lost = proxy.onNext("multi", verdict);
+    const order = orderJobs(subject.ctx, OPERATOR, { action: "fail" }, { ids: jobs });
+    await lost;
+    expect(await order).toMatchObject({ kind: "finished", progress: { total: 45, done: 45 }, exceptions: [] });
+    const chain = await witness.session.children(paths.auditRecords);
+    expect(chain.ok && chain.value.names.length).toBe(45);
   });
 
   test("commit: applied once", async () => {
