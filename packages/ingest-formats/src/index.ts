@@ -13,6 +13,8 @@ export { type DataCite, parseDataCite } from "./datacite.ts";
 export { type Embargo, parseEmbargo } from "./embargo.ts";
 export { parseDeleteList } from "./delete-list.ts";
 export { readXml, type XmlElement } from "./xml.ts";
+export { type ObjectInfo, type ObjectInfoFile, type ObjectInfoVersion, parseObjectInfo } from "./object-info.ts";
+export { parseStorageUrl, STORAGE_URL_FORMS, type StorageUrl } from "./storage-url.ts";
 export {
   INGEST_FILE_KEYS,
   type IngestFile,

@@ -23,6 +23,7 @@ export interface StoredFile {
   /** 0 for content that an earlier version brought. */
   readonly billableBytes: number;
   readonly mimeType: string;
-  readonly digestType: "sha-256" | "sha-512";
+  /** As Merritt writes it: `sha-256`. */
+  readonly digestType: string;
   readonly digestValue: string;
 }

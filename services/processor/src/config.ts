@@ -1,3 +1,4 @@
+import { parseStorageUrl, STORAGE_URL_FORMS, type StorageUrl } from "@sluice/ingest-formats";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import {
   baseConfig,
@@ -11,7 +12,6 @@ import {
 } from "@sluice/stage-runtime";
 import { z } from "zod";
 import { MINT_URL_FORMS, type MintUrl, parseAccount, parseMintUrl } from "./minter/open-minter.ts";
-import { parseStorageUrl, STORAGE_URL_FORMS, type StorageUrl } from "./store/open-store.ts";
 
 /** Inside a cluster a host is often one word or a number, which zod's own httpUrl refuses. */
 const httpUrl = () => z.url({ protocol: /^https?$/, error: "must be an http or https URL" });

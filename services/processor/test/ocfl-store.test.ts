@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
+import { parseStorageUrl } from "@sluice/ingest-formats";
 import { createEgress } from "@sluice/safe-io";
 import type { StoreRequest, StoreResult } from "../src/store/object-store.ts";
 import { locate } from "../src/store/ocfl/layout.ts";
 import { openOcflStore } from "../src/store/ocfl/ocfl-store.ts";
-import { openStore, parseStorageUrl } from "../src/store/open-store.ts";
+import { openStore } from "../src/store/open-store.ts";
 import { write } from "./support/hand-made-object.ts";
 import { validateRoot } from "./support/ocfl-validator/root-rules.ts";
 import { ARK, calm, Crash, crashing, storeFiles, storeRequest } from "./support/store-requests.ts";

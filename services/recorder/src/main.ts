@@ -1,19 +1,34 @@
 import { type Inventory, openInventory } from "@sluice/inventory";
+import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
+import { countInventoryAway } from "./metrics.ts";
 import { recordingStage } from "./record.ts";
 import { openReader } from "./stored/open-reader.ts";
 
 const config = loadConfig(process.env);
+const egress = createEgress({
+  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  totalTimeoutMs: config.STORE_TIMEOUT_MS,
+});
 let inventory: Inventory | undefined;
 
 await runService({
   service: "recorder",
   config,
-  duties: async () => {
+  duties: async ({ registry }) => {
     inventory = await openInventory(config.INVENTORY_URL);
-    const reader = openReader(config.STORAGE_URL);
-    return [recordingStage({ reader, inventory, busyWaitMs: config.OBJECT_BUSY_WAIT_MS })];
+    return [
+      recordingStage({
+        reader: openReader(config.STORAGE_URL, egress),
+        inventory,
+        busyWaitMs: config.OBJECT_BUSY_WAIT_MS,
+        inventoryAwayWaitMs: config.INVENTORY_AWAY_WAIT_MS,
+        onInventoryAway: countInventoryAway(registry),
+      }),
+    ];
   },
-  close: async () => inventory?.close(),
+  close: async () => {
+    await Promise.all([inventory?.close(), egress.close()]);
+  },
 });

@@ -9,6 +9,9 @@ export interface RecorderParts {
   readonly inventory: Inventory;
   /** How long a job waits whose object another job is being recorded for. */
   readonly busyWaitMs: number;
+  /** How long a job waits that found the database away. */
+  readonly inventoryAwayWaitMs: number;
+  readonly onInventoryAway: () => void;
 }
 
 export const recordingStage = (parts: RecorderParts): JobStage => ({
@@ -25,12 +28,12 @@ async function recordJob(job: Job, ctx: JobContext, parts: RecorderParts): Promi
   if (!(await ctx.lockObjects([{ kind: "inventory", ark }]))) {
     return snooze(parts.busyWaitMs, `another job of ${ark} is being recorded`);
   }
-  const read = await parts.reader.read(manifestUrl);
+  const read = await parts.reader.read(manifestUrl, { job: job.uuid, signal: ctx.signal });
   if (read.kind === "unavailable") return retry("RECORD_FAILED", `the store: ${read.message}`);
   if (read.kind === "damaged") return fail("RECORD_FAILED", read.message);
   const stranger = strangerTo(job, ark, read.version);
   if (stranger !== null) return fail("RECORD_FAILED", stranger);
-  return settle(await record(ctx, parts, read.version));
+  return settle(await record(ctx, parts, read.version), ctx, parts);
 }
 
 /** The stored version must be this job's: the queue and the store are two places, and both can be restored. */
@@ -53,7 +56,7 @@ async function record(ctx: JobContext, parts: RecorderParts, version: StoredVers
   return result;
 }
 
-function settle(result: RecordResult): Outcome {
+function settle(result: RecordResult, ctx: JobContext, parts: RecorderParts): Outcome {
   switch (result.kind) {
     case "recorded":
     case "already":
@@ -63,6 +66,13 @@ function settle(result: RecordResult): Outcome {
     case "refused":
       return fail("RECORD_FAILED", result.message);
     case "unavailable":
-      return retry("RECORD_FAILED", result.message);
+      return away(result.message, ctx, parts);
   }
+}
+
+/** However long it lasts, it is not the job's fault: the job sleeps, says why, and no attempt is counted. */
+function away(message: string, { log }: JobContext, parts: RecorderParts): Outcome {
+  log.warn({ why: message }, "the inventory database is away");
+  parts.onInventoryAway();
+  return snooze(parts.inventoryAwayWaitMs, `the inventory database is away: ${message}`);
 }

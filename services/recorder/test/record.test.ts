@@ -96,6 +96,13 @@ describe("recording a version", () => {
     expect(hello).toEqual({ digest_value: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" });
   });
 
+  test("knows the type of a file whose name is escaped in the storage manifest", async () => {
+    const manifestUrl = new StoredObject(office.store).addVersion({ files: { "a|b.bin": "x" } });
+    await office.record({ manifestUrl });
+    const rows = office.rows("select mime_type from inv_files where pathname = 'producer/a|b.bin'");
+    expect(rows).toEqual([{ mime_type: "text/x-hello" }]);
+  });
+
   test("a second version is billed for what is new in it, and the object says what it says", async () => {
     const object = new StoredObject(office.store);
     await office.record({ manifestUrl: object.addVersion() });
@@ -161,11 +168,12 @@ describe("recording the same version again", () => {
     const other = new Office();
     Object.defineProperty(other, "file", { value: office.file });
     Object.defineProperty(other, "store", { value: office.store });
+    other.reader = office.reader;
     const manifestUrl = new StoredObject(office.store).addVersion();
     const outcomes = await Promise.all([office.record({ manifestUrl }), other.record({ manifestUrl })]);
     // Both on one thread: the one that meets the other's transaction cannot wait for it, and comes again.
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome !== "crash" && outcome.kind === "retry") outcomes[index] = await office.record({ manifestUrl });
+      if (outcome !== "crash" && outcome.kind === "snooze") outcomes[index] = await office.record({ manifestUrl });
     }
     expect(outcomes).toEqual([done, done]);
     expect(office.counts()).toMatchObject({ objects: 1, versions: 1, files: 7, ingests: 1 });
@@ -186,7 +194,9 @@ describe("what cannot be recorded", () => {
     await office.inventory();
     const other = new Database(office.file);
     other.exec("begin immediate");
-    expect(await office.record({ manifestUrl })).toMatchObject({ kind: "retry", code: "RECORD_FAILED" });
+    const why = expect.stringMatching(/^the inventory database is away: SQLITE_BUSY/);
+    expect(await office.record({ manifestUrl })).toEqual({ kind: "snooze", delayMs: 5_000, why });
+    expect(office.awayCount).toBe(1);
     other.exec("rollback");
     other.close();
     expect(await office.record({ manifestUrl })).toEqual(done);

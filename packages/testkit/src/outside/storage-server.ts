@@ -1,19 +1,27 @@
-/** Merritt's storage service, as far as ingest speaks to it; it fetches what it is given, and keeps a ledger. */
+/** Merritt's storage service, as far as ingest and inventory speak to it; it fetches what it is given, and keeps a ledger. */
 import { createHash } from "node:crypto";
-import { unescapeFileName } from "@sluice/ingest-formats";
+import { escapeXml, unescapeFileName } from "@sluice/ingest-formats";
 import { type HttpServer, type Ledger, type Received, serveHttp, type Trouble } from "./http-server.ts";
 
 export interface StorageServer<L extends Ledger = string[]> extends HttpServer {
   readonly received: Received[];
   /** What it stored. */
   readonly ledger: L;
-  /** By ARK: of each version, path → SHA-256. */
-  readonly objects: Map<string, Map<string, string>[]>;
+  /** By ARK: of each version, its files by path. */
+  readonly objects: Map<string, Map<string, KeptFile>[]>;
   /** For the next POSTs, one each: before it acts, or after. */
   readonly before: Trouble[];
   readonly after: Trouble[];
   /** Bytes go wrong on the way. */
   damaged: boolean;
+}
+
+export interface KeptFile {
+  readonly sha256: string;
+  readonly bytes: Buffer;
+  readonly mimeType: string;
+  /** The version that brought the content. */
+  readonly contentOf: number;
 }
 
 type State = Omit<StorageServer<Ledger>, keyof HttpServer>;
@@ -25,15 +33,15 @@ export async function storageServer(ledger: Ledger = []): Promise<StorageServer<
   const state: State = facts;
   const { url, close } = await serveHttp((request, response) => {
     state.received.push(request);
-    const answer = (status: number, text: string): void => void response.writeHead(status).end(text);
+    const answer = (status: number, body: string | Buffer): void => void response.writeHead(status).end(body);
     if (request.path.startsWith("/store/hostname")) {
       answer(200, '{"fil:hostname":{"fil:canonicalHostname":"127.0.0.1"}}');
       return;
     }
-    const [, call = "", ark = ""] = /^\/store\/(\w+)\/7777\/([^/?]+)$/.exec(request.path) ?? [];
+    const [, call = "", ark = "", rest = ""] = /^\/store\/(\w+)\/7777\/([^/?]+)\/?([^?]*)$/.exec(request.path) ?? [];
     const id = decodeURIComponent(ark);
-    if (call === "manifest") {
-      answer(...objectInfo(state, id));
+    if (call === "manifest" || call === "content") {
+      answer(...(call === "manifest" ? objectInfo(state, id) : content(state, id, rest)));
       return;
     }
     const trouble = state.before.shift();
@@ -47,15 +55,26 @@ export async function storageServer(ledger: Ledger = []): Promise<StorageServer<
 function objectInfo({ objects }: State, ark: string): [number, string] {
   const versions = objects.get(ark);
   if (versions === undefined) return [404, "no such object"];
-  const file = ([path, digest]: [string, string]): string =>
-    `<file id="${path.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"><digestType>SHA-256</digestType><digest>${digest}</digest></file>`;
-  const version = (files: Map<string, string>, i: number): string =>
-    `<version id="${i + 1}"><manifest>${[...files].map(file).join("")}</manifest></version>`;
+  const element = (name: string, text: string): string => `<${name}>${escapeXml(text)}</${name}>`;
+  const file = ([path, { sha256, bytes, mimeType, contentOf }]: [string, KeptFile]): string => {
+    const facts = { digestType: "SHA-256", digest: sha256, size: `${bytes.length}`, mimeType };
+    const elements = Object.entries({ ...facts, key: `${ark}|${contentOf}|${path}` });
+    return `<file id="${escapeXml(path)}">${elements.map(([name, text]) => element(name, text)).join("")}</file>`;
+  };
+  const version = (files: Map<string, KeptFile>, i: number): string =>
+    `<version id="${i + 1}"><manifest created="2026-02-0${i + 1}T03:04:05Z">${[...files].map(file).join("")}</manifest></version>`;
   const body = `<object id="${ark}"/><versions>${versions.map(version).join("")}</versions>`;
   return [
     200,
     `<?xml version="1.1"?><objectInfo xmlns="http://uc3.cdlib.org/ontology/mrt/manifest">${body}</objectInfo>`,
   ];
+}
+
+/** `VERSION/PATH` of an object. */
+function content({ objects }: State, ark: string, which: string): [number, string | Buffer] {
+  const [version = "", path = ""] = which.split("/");
+  const file = objects.get(ark)?.[Number(version) - 1]?.get(decodeURIComponent(path));
+  return file === undefined ? [404, "no such file"] : [200, file.bytes];
 }
 
 async function store(state: State, call: string, ark: string, request: Received): Promise<[number, string]> {
@@ -69,17 +88,17 @@ async function store(state: State, call: string, ark: string, request: Received)
     if (!files.delete(path)) return [400, `cannot delete ${path}`];
   }
   for (const line of manifest.split("\n").filter((row) => row !== "" && !row.startsWith("#"))) {
-    const [url = "", , digest = "", , , name = ""] = line.split(" | ");
+    const [url = "", , digest = "", , , cell = "", mimeType = ""] = line.split(" | ");
+    const name = unescapeFileName(cell);
     const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
     const found = createHash("sha256").update(bytes).digest("hex");
     if (found !== digest) return [500, `${name} is ${found}`];
-    files.set(unescapeFileName(name), state.damaged ? "0".repeat(64) : digest);
+    const before = files.get(name);
+    const contentOf = before?.sha256 === digest ? before.contentOf : versions.length + 1;
+    const isWrong = state.damaged && name !== "system/mrt-ingest.txt";
+    files.set(name, { sha256: isWrong ? "0".repeat(64) : digest, bytes, mimeType: mimeType.trim(), contentOf });
   }
-  if (state.damaged) files.set("system/mrt-ingest.txt", ingestDigest(manifest));
   state.objects.set(ark, [...versions, files]);
   state.ledger.push(`${call} ${ark} v${versions.length + 1} for ${String(request.headers["jid"])}`);
   return [200, JSON.stringify({ "ver:versionState": { "ver:identifier": versions.length + 1, "ver:objectID": ark } })];
 }
-
-const ingestDigest = (manifest: string): string =>
-  / \| ([0-9a-f]{64}) \|[^\n]*mrt-ingest\.txt/.exec(manifest)?.[1] ?? "";

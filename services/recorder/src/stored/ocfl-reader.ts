@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 import type { StoredFile } from "@sluice/inventory";
 import { type OcflVersion, parseInventory, type VersionFile } from "./ocfl-inventory.ts";
 import { mimeTypes, parseSystemFiles, SYSTEM_FILES, type SystemTexts } from "./system-files.ts";
-import type { ReadVersion, VersionReader } from "./version-reader.ts";
+import { damaged, type ReadVersion, unavailable, type VersionReader } from "./version-reader.ts";
 
 export const ocflReader = (storageRoot: string): VersionReader => ({
   read: async (manifestUrl) => {
     try {
       return await readVersion(storageRoot, manifestUrl);
     } catch (error) {
-      if (isFileSystemError(error)) return { kind: "unavailable", message: error.message };
+      if (isFileSystemError(error)) return unavailable(error.message);
       throw error;
     }
   },
@@ -33,8 +33,6 @@ async function readVersion(storageRoot: string, manifestUrl: string): Promise<Re
   const { id: ark, number, created, message: note } = version;
   return { kind: "read", version: { ark, number, created, note, manifestUrl, files, ...system.facts } };
 }
-
-const damaged = (message: string): ReadVersion => ({ kind: "damaged", message });
 
 /** `file:…/vN/inventory.json` below the root. */
 async function inventoryPath(storageRoot: string, manifestUrl: string): Promise<string | null> {

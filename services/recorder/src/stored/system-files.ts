@@ -1,15 +1,24 @@
 /** What the system files of a version say. */
-import { describeProblem, type FormatProblem, parseErc, parseIngestFile, parseMom } from "@sluice/ingest-formats";
+import {
+  describeProblem,
+  type FormatProblem,
+  parseErc,
+  parseIngestFile,
+  parseMom,
+  unescapeFileName,
+} from "@sluice/ingest-formats";
 import type { StoredVersion } from "@sluice/inventory";
 
 export type SystemFacts = Pick<StoredVersion, "owner" | "collections" | "mom" | "erc" | "ingest">;
+
+export const INGEST_FILE = "system/mrt-ingest.txt";
 
 export const SYSTEM_FILES = [
   "system/mrt-owner.txt",
   "system/mrt-membership.txt",
   "system/mrt-mom.txt",
   "system/mrt-erc.txt",
-  "system/mrt-ingest.txt",
+  INGEST_FILE,
 ] as const;
 export type SystemTexts = Readonly<Record<(typeof SYSTEM_FILES)[number], string>>;
 
@@ -20,7 +29,7 @@ export function parseSystemFiles(
   if (!mom.ok) return wrong("mrt-mom.txt", mom.problems);
   const erc = parseErc(texts["system/mrt-erc.txt"]);
   if (!erc.ok) return wrong("mrt-erc.txt", erc.problems);
-  const ingest = parseIngestFile(texts["system/mrt-ingest.txt"]);
+  const ingest = parseIngestFile(texts[INGEST_FILE]);
   if (!ingest.ok) return wrong("mrt-ingest.txt", ingest.problems);
   const owner = texts["system/mrt-owner.txt"].trim();
   const collections = texts["system/mrt-membership.txt"].split(/\s+/).filter((ark) => ark !== "");
@@ -32,12 +41,12 @@ const wrong = (file: string, problems: readonly FormatProblem[]) =>
 
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** The types that the storage manifest gives, by path. Its cells hold no `|`: its printer refuses them. */
+/** The types that the storage manifest gives, by path; what a cell cannot carry is escaped in names. */
 export function mimeTypes(storageManifest: string): (path: string) => string {
   const rows = storageManifest
     .split("\n")
     .filter((line) => !line.startsWith("#"))
     .map((line) => line.split("|").map((cell) => cell.trim()));
-  const byPath = new Map(rows.map((cells) => [cells[5] ?? "", cells[6] ?? ""]));
+  const byPath = new Map(rows.map((cells) => [unescapeFileName(cells[5] ?? ""), cells[6] ?? ""]));
   return (path) => byPath.get(path) ?? (path.endsWith(".txt") ? "text/plain" : UNKNOWN_TYPE);
 }

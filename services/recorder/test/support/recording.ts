@@ -6,6 +6,7 @@ import { type JobContext, type Outcome, silentLog } from "@sluice/stage-runtime"
 import Database from "libsql";
 import { recordingStage } from "../../src/record.ts";
 import { ocflReader } from "../../src/stored/ocfl-reader.ts";
+import type { VersionReader } from "../../src/stored/version-reader.ts";
 import { ARK, uuidOf } from "./stored-object.ts";
 import { tempFolder } from "./temp-folder.ts";
 
@@ -25,10 +26,16 @@ export class Office {
   readonly file = join(this.root, "db/inventory.db");
   readonly locked: string[] = [];
   busy = false;
+  awayCount = 0;
+  reader: VersionReader = ocflReader(this.store);
   #inventory: Inventory | null = null;
 
   async inventory(): Promise<Inventory> {
     return (this.#inventory ??= await openInventory({ kind: "sqlite", file: this.file }));
+  }
+
+  useInventory(inventory: Inventory): void {
+    this.#inventory = inventory;
   }
 
   async close(): Promise<void> {
@@ -37,7 +44,13 @@ export class Office {
   }
 
   async record(job: RecordingJob): Promise<Outcome | "crash"> {
-    const parts = { reader: ocflReader(this.store), inventory: await this.inventory(), busyWaitMs: 500 };
+    const parts = {
+      reader: this.reader,
+      inventory: await this.inventory(),
+      busyWaitMs: 500,
+      inventoryAwayWaitMs: 5_000,
+      onInventoryAway: () => (this.awayCount += 1),
+    };
     try {
       return await recordingStage(parts).handle(jobOf(job), this.#context(job));
     } catch (error) {

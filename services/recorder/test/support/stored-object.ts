@@ -36,6 +36,35 @@ export function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
+/** The texts that the processor adds to every version. */
+export function systemFilesOf(
+  ark: string,
+  { job = 1, localIds = [], who = "Ann", owner = OWNER, storageNode }: Deposit,
+): Record<string, string> {
+  const ingest = {
+    batch: "bid0000000001",
+    job: uuidOf(jobId(job)),
+    file: "hello.txt",
+    type: "file",
+    profile: "library_content",
+    submissionDate: "2026-02-01T00:00:00Z",
+    storageService: "file:///srv/store",
+    ...(storageNode === undefined ? {} : { storageNode }),
+  };
+  return withFolder("system", {
+    "mrt-owner.txt": printOwner(owner),
+    "mrt-membership.txt": printMembership([COLLECTION]),
+    "mrt-mom.txt": printMom({ type: "MRT-curatorial", role: "MRT-content", primaryId: ark, localIds }),
+    "mrt-erc.txt": printErc({ who, what: "Hello", primaryId: ark, localIds }),
+    "mrt-ingest.txt": printIngestFile(ingest),
+  });
+}
+
+const manifestRow = (name: string): string =>
+  ["file:///x", "sha256", "x", "5", "", `producer/${name}`, "text/x-hello"].join(" | ");
+/** A cell cannot carry a bar: it is escaped in the name. */
+const MANIFEST = `#%checkm_0.7\n${manifestRow("hello.txt")}\n${manifestRow("a%7Cb.bin")}\n#%eof\n`;
+
 /** An object that grows by one version at a time; producer files stay. */
 export class StoredObject {
   readonly folder: string;
@@ -53,7 +82,8 @@ export class StoredObject {
     const number = Object.keys(this.#inventory.versions).length + 1;
     const files = {
       ...withFolder("producer", deposit.files ?? { "hello.txt": "hello" }),
-      ...this.#systemFiles(deposit),
+      ...systemFilesOf(this.#ark, deposit),
+      "system/mrt-manifest.txt": MANIFEST,
     };
     this.#inventory.head = `v${number}`;
     const state = number === 1 ? {} : producerFilesOf(this.#inventory.versions[`v${number - 1}`]!.state);
@@ -83,28 +113,6 @@ export class StoredObject {
     write(join(this.folder, contentPath), text);
     this.#inventory.manifest[sha512] = [contentPath];
     this.#inventory.fixity.sha256[digest("sha256", text)] = [contentPath];
-  }
-
-  #systemFiles({ job = 1, localIds = [], who = "Ann", owner = OWNER, storageNode }: Deposit): Record<string, string> {
-    const ingest = {
-      batch: "bid0000000001",
-      job: uuidOf(jobId(job)),
-      file: "hello.txt",
-      type: "file",
-      profile: "library_content",
-      submissionDate: "2026-02-01T00:00:00Z",
-      storageService: "file:///srv/store",
-      ...(storageNode === undefined ? {} : { storageNode }),
-    };
-    const row = ["file:///x", "sha256", "x", "5", "", "producer/hello.txt", "text/x-hello"].join(" | ");
-    return withFolder("system", {
-      "mrt-owner.txt": printOwner(owner),
-      "mrt-membership.txt": printMembership([COLLECTION]),
-      "mrt-mom.txt": printMom({ type: "MRT-curatorial", role: "MRT-content", primaryId: this.#ark, localIds }),
-      "mrt-erc.txt": printErc({ who, what: "Hello", primaryId: this.#ark, localIds }),
-      "mrt-ingest.txt": printIngestFile(ingest),
-      "mrt-manifest.txt": `#%checkm_0.7\n${row}\n#%eof\n`,
-    });
   }
 }
 

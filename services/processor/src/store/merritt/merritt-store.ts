@@ -4,7 +4,7 @@
  * ours, and a request whose answer was lost is not repeated blindly.
  */
 import { readFile } from "node:fs/promises";
-import { escapeFileName } from "@sluice/ingest-formats";
+import { escapeFileName, type ObjectInfo, parseObjectInfo } from "@sluice/ingest-formats";
 import type { Egress, IoFault } from "@sluice/safe-io";
 import type {
   ObjectAddress,
@@ -14,7 +14,6 @@ import type {
   StoreRequest,
   StoreResult,
 } from "../object-store.ts";
-import { type ObjectInfo, parseObjectInfo } from "./object-info.ts";
 
 export interface MerrittStoreParts {
   /** Without a slash at the end. */
@@ -68,7 +67,8 @@ const addressOf = ({ base }: MerrittStoreParts, call: string, { node, ark }: Obj
   `${base}/${call}/${node ?? ""}/${encodeURIComponent(ark)}`;
 
 type Unavailable = Extract<StoreResult, { kind: "unavailable" }>;
-type LookUp = { readonly ok: true; readonly info: ObjectInfo } | { readonly ok: false; readonly result: Unavailable };
+type Versions = ObjectInfo["versions"];
+type LookUp = { readonly ok: true; readonly info: Versions } | { readonly ok: false; readonly result: Unavailable };
 
 async function lookUp(parts: MerrittStoreParts, request: ObjectAddress, signal: AbortSignal): Promise<LookUp> {
   const url = addressOf(parts, "manifest", request);
@@ -77,8 +77,8 @@ async function lookUp(parts: MerrittStoreParts, request: ObjectAddress, signal: 
   if (!answer.ok) return { ok: false, result: away(answer.error) };
   const text = await answer.value.text();
   if (!text.ok) return { ok: false, result: away(text.error) };
-  const info = parseObjectInfo(text.value, request.ark);
-  if (info !== null) return { ok: true, info };
+  const info = parseObjectInfo(text.value);
+  if (info.ok && info.value.ark === request.ark) return { ok: true, info: info.value.versions };
   return {
     ok: false,
     result: { kind: "unavailable", message: `${parts.base} gives no readable account of ${request.ark}` },
@@ -87,19 +87,19 @@ async function lookUp(parts: MerrittStoreParts, request: ObjectAddress, signal: 
 
 const away = ({ message }: IoFault): Unavailable => ({ kind: "unavailable", message });
 
-function ownVersion(info: ObjectInfo, { files }: StoreRequest): number | null {
+function ownVersion(info: Versions, { files }: StoreRequest): number | null {
   const ours = files.find(({ logicalPath }) => logicalPath === "system/mrt-ingest.txt")?.sha256;
-  const found = [...info].find(([, version]) => version.get("system/mrt-ingest.txt") === ours);
+  const found = [...info].find(([, version]) => version.files.get("system/mrt-ingest.txt")?.digest === ours);
   return found === undefined ? null : found[0];
 }
 
 /** Believed only if it has every file as we have it. */
-function answerOf(parts: MerrittStoreParts, request: StoreRequest, info: ObjectInfo, version: number): StoreResult {
-  const stored = info.get(version);
+function answerOf(parts: MerrittStoreParts, request: StoreRequest, info: Versions, version: number): StoreResult {
+  const stored = info.get(version)?.files;
   // The manifest is not in itself: the service never hears of it as a file.
   const wrong = request.files
     .filter(({ logicalPath }) => logicalPath !== MANIFEST)
-    .find(({ logicalPath, sha256 }) => stored?.get(logicalPath) !== sha256);
+    .find(({ logicalPath, sha256 }) => stored?.get(logicalPath)?.digest !== sha256);
   if (wrong !== undefined) {
     return { kind: "refused", message: `version ${version} of ${request.ark} has another ${wrong.logicalPath}` };
   }
