@@ -20,3 +20,5 @@ export {
   makeJwtVerifier,
 } from "./jwt.ts";
 export { type Authentication, type Authenticator, type AuthenticatorParts, makeAuthenticator } from "./authenticate.ts";
+export { ACCESS_FIELDS, ACCESS_RELATIONS, type AccessSettings } from "./settings.ts";
+export { type AccessParts, openAccess } from "./open-access.ts";

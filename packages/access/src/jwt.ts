@@ -1,13 +1,14 @@
 /** Callers who come with a JWT of an identity provider (OIDC): signature, issuer, audience and times are checked. */
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { z } from "zod";
 import type { Caller, Scope } from "./caller.ts";
 import { isRole, type Role } from "./roles.ts";
 
 export interface JwtSettings {
   readonly issuer: string;
   readonly audience: string;
-  /** Where the provider's keys are. */
-  readonly jwksUrl: string;
+  /** Where the provider's keys are; absent = where its own description says (OIDC discovery). */
+  readonly jwksUrl?: string;
   /** The claim that has the role, or a list of roles: the one that may most counts. */
   readonly roleClaim: string;
   /** The claim with the list of collections; without it a caller is bound to none, unless the role is above depositor. */
@@ -32,13 +33,33 @@ export interface JwtVerifier {
 /** Only signatures made with a private key: a shared secret or "none" would let anybody be anyone. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const CLOCK_TOLERANCE_SECONDS = 30;
+const KEYS_TIMEOUT_MS = 5_000;
+const DiscoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
 export function makeJwtVerifier(settings: JwtSettings, fetchKeys: FetchKeys): JwtVerifier {
-  const keys = createRemoteJWKSet(new URL(settings.jwksUrl), {
-    timeoutDuration: 5_000,
-    [customFetch]: (url, init) => fetchKeys(url, { headers: init.headers, signal: init.signal }),
+  const keySetAt = (url: string): JWTVerifyGetKey =>
+    createRemoteJWKSet(new URL(url), {
+      timeoutDuration: KEYS_TIMEOUT_MS,
+      [customFetch]: (from, init) => fetchKeys(from, { headers: init.headers, signal: init.signal }),
+    });
+  // Found once; a provider that could not be asked is asked again by the next caller.
+  let known = settings.jwksUrl === undefined ? null : keySetAt(settings.jwksUrl);
+  return jwtVerifier(settings, async (header, token) => {
+    known ??= keySetAt(await discover(settings.issuer, fetchKeys));
+    return await known(header, token);
   });
-  return jwtVerifier(settings, keys);
+}
+
+/** OpenID Connect Discovery 1.0: the issuer describes itself, and must name itself as we do. */
+async function discover(issuer: string, fetchKeys: FetchKeys): Promise<string> {
+  const url = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+  const response = await fetchKeys(url, {
+    headers: new Headers({ accept: "application/json" }),
+    signal: AbortSignal.timeout(KEYS_TIMEOUT_MS),
+  });
+  const found = DiscoverySchema.safeParse(await response.json());
+  if (!found.success || found.data.issuer !== issuer) throw new Error(`${url} does not describe ${issuer}`);
+  return found.data.jwks_uri;
 }
 
 export function jwtVerifier(settings: JwtSettings, keys: JWTVerifyGetKey): JwtVerifier {

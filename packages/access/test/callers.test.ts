@@ -175,9 +175,13 @@ describe("JWTs of an identity provider", () => {
     fetched = 0;
     const [ours, other] = [await generateKeyPair("ES256"), await generateKeyPair("ES256")];
     const jwk = { ...(await exportJWK(ours.publicKey)), kid: "k1", alg: "ES256", use: "sig" };
-    server = createServer((_request, response) => {
-      fetched++;
+    server = createServer((request, response) => {
       response.setHeader("content-type", "application/json");
+      if (request.url?.includes("openid-configuration") === true) {
+        response.end(JSON.stringify({ issuer: `http://${request.headers.host ?? ""}`, jwks_uri: settings.jwksUrl }));
+        return;
+      }
+      fetched++;
       response.end(JSON.stringify({ keys: [jwk] }));
     });
     server.listen(0, "127.0.0.1");
@@ -246,6 +250,16 @@ describe("JWTs of an identity provider", () => {
     const kinds: string[] = [];
     for (const token of attempts) kinds.push((await authenticate(token)).kind);
     expect(kinds).toEqual(["refused", "refused", "refused", "refused", "refused"]);
+  });
+
+  it("finds the keys from the issuer's own description, if that is the issuer's", async () => {
+    const { jwksUrl, ...rest } = settings;
+    const issuer = new URL(jwksUrl ?? "").origin;
+    const claims = { sub: "u", realm_access: { roles: ["admin"] } };
+    const found = makeJwtVerifier({ ...rest, issuer }, (url, init) => fetch(url, init));
+    expect((await found.verify(await sign(claims, { issuer }), new Date(NOW))).kind).toBe("caller");
+    const other = makeJwtVerifier({ ...rest, issuer: `${issuer}/` }, (url, init) => fetch(url, init));
+    expect((await other.verify(await sign(claims, { issuer: `${issuer}/` }), new Date(NOW))).kind).toBe("silence");
   });
 
   it("asks for the keys once, and says that it cannot tell when they cannot be had", async () => {

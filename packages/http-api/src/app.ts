@@ -3,6 +3,7 @@ import express, { type Express, type RequestHandler } from "express";
 import { errorHandler, type OnError } from "./error-handler.ts";
 import { notFound } from "./reply.ts";
 import { requestIds } from "./request-id.ts";
+import { dataHeaders } from "./wall/headers.ts";
 
 export interface AppOptions {
   readonly onError: OnError;
@@ -15,15 +16,16 @@ export function createApp(options: AppOptions, addRoutes: (app: Express) => void
   app.disable("x-powered-by");
   app.set("query parser", "simple");
   app.use(requestIds(options.newId));
-  app.use(plainHeaders);
+  app.use(dataHeaders());
+  app.use(notKept);
   addRoutes(app);
   app.use(notFound);
   app.use(errorHandler(options.onError));
   return app;
 }
 
-/** Answers are data for this caller: not to be guessed at, framed or kept. */
-const plainHeaders: RequestHandler = (_request, response, next) => {
-  response.set({ "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-store" });
+/** Answers are for this caller, now. */
+const notKept: RequestHandler = (_request, response, next) => {
+  response.set("Cache-Control", "no-store");
   next();
 };

@@ -33,3 +33,5 @@ export {
 } from "./event-streams.ts";
 export { type ApiInfo, openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
 export { DOCS_PATHS, DOCS_POLICY, serveDocs } from "./docs/serve-docs.ts";
+export { allow, callerOf, callers, type CallersOptions, cookieOf } from "./wall/callers.ts";
+export { limitCallers, limitGuesses } from "./wall/limits.ts";

@@ -1,10 +1,12 @@
 /** A route as data: what it takes and answers. The route, the checks of its input and its documentation are made from it. */
 import type { Request, RequestHandler, Response } from "express";
+import type { Permission } from "@sluice/access";
 import type { z } from "zod";
 
 import { hasForm, jsonBodies, readInput } from "./input.ts";
 import { problem, type Problem, type ProblemCode } from "./problem.ts";
 import { type Reply, sendProblem, sendReply } from "./reply.ts";
+import { allow } from "./wall/callers.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -47,6 +49,8 @@ export interface OperationSpec<
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** Besides those that every operation with such inputs has. */
   readonly problems?: readonly ProblemCode[];
+  /** What the caller's role must allow; absent = anybody may ask. */
+  readonly permission?: Permission;
 }
 
 /** Input that has passed its schemas. Without a schema there is nothing to look at. */
@@ -80,6 +84,8 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
   handle: OperationHandler<P, Q, B>,
   takeForm?: FormHandler,
 ): Operation {
+  // Whoever may not ask has no body read.
+  const gate = gateOf(spec);
   const read: RequestHandler[] = spec.body?.json === undefined ? [] : [jsonBodies(spec.body.limitBytes)];
   const checked: RequestHandler = async (request, response) => {
     const input = inputOf(spec, request);
@@ -90,13 +96,17 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
     const handled = await handle(input, request, response);
     if (handled !== ANSWERED) sendReply(response, handled);
   };
-  return { spec, handlers: takeForm === undefined ? [...read, checked] : [formsTo(takeForm), ...read, checked] };
+  const forms = takeForm === undefined ? [] : [formsTo(takeForm)];
+  return { spec, handlers: [...gate, ...forms, ...read, checked] };
 }
+
+const gateOf = ({ permission }: OperationSpec): RequestHandler[] =>
+  permission === undefined ? [] : [allow(permission)];
 
 /** An operation that takes multipart forms and nothing else. */
 export const formOperation = (spec: OperationSpec, takeForm: FormHandler): Operation => ({
   spec,
-  handlers: [(request, response) => takeForm(request, response)],
+  handlers: [...gateOf(spec), (request, response) => takeForm(request, response)],
 });
 
 const formsTo =

@@ -40,6 +40,7 @@ export interface DocumentOperation {
   readonly parameters?: readonly DocumentParameter[];
   readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, DocumentContent>> };
   readonly responses: Readonly<Record<string, DocumentResponse>>;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 export interface OpenApiDocument {
@@ -49,12 +50,16 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  };
 }
 
 export function openApiDocument({ groups, ...info }: ApiInfo, operations: readonly Operation[]): OpenApiDocument {
   const book = makeSchemaBook();
   const paths: Record<string, Record<string, DocumentOperation>> = {};
+  const guarded = operations.some(({ spec }) => spec.permission !== undefined);
   for (const { spec } of operations) {
     const path = (paths[spec.path] ??= {});
     if (path[spec.method] !== undefined) throw new Error(`${spec.method} ${spec.path} is described twice`);
@@ -69,9 +74,12 @@ export function openApiDocument({ groups, ...info }: ApiInfo, operations: readon
     servers: [{ url: "/" }],
     tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
     paths,
-    components: { schemas: book.components() },
+    components: { schemas: book.components(), ...(guarded ? { securitySchemes: { [BEARER]: SCHEME } } : {}) },
   };
 }
+
+const BEARER = "bearer";
+const SCHEME = { type: "http", scheme: "bearer", description: "a token made by `sluice token`, or a JWT" };
 
 function operationOf(spec: OperationSpec, book: SchemaBook): DocumentOperation {
   const parameters = [
@@ -83,6 +91,7 @@ function operationOf(spec: OperationSpec, book: SchemaBook): DocumentOperation {
     operationId: spec.id,
     tags: [spec.group],
     summary: spec.summary,
+    ...(spec.permission === undefined ? {} : { security: [{ [BEARER]: [] }] }),
     ...(spec.description === undefined ? {} : { description: spec.description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(spec.body === undefined ? {} : { requestBody: { required: true as const, content: bodyOf(spec.body, book) } }),
@@ -189,11 +198,12 @@ function problemResponses(spec: OperationSpec, book: SchemaBook): Readonly<Recor
   );
 }
 
-function impliedProblems({ params, query, headers, body }: OperationSpec): readonly ProblemCode[] {
+function impliedProblems({ params, query, headers, body, permission }: OperationSpec): readonly ProblemCode[] {
   const hasInput = [params, query, headers, body].some((part) => part !== undefined);
   return [
     ...(hasInput ? (["INVALID_REQUEST"] as const) : []),
     ...(body === undefined ? [] : (["MALFORMED_REQUEST", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const)),
+    ...(permission === undefined ? [] : (["UNAUTHENTICATED", "FORBIDDEN", "TOO_MANY_REQUESTS"] as const)),
     "INTERNAL_ERROR",
   ];
 }

@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it } from "@jest/globals";
+import type { Authenticator, Caller } from "@sluice/access";
+import { z } from "zod";
+import {
+  addOperations,
+  callerOf,
+  callers,
+  type HttpServer,
+  limitCallers,
+  limitGuesses,
+  openApiDocument,
+  operation,
+} from "../src/index.ts";
+import { serve } from "./support.ts";
+
+const CALLERS: Readonly<Record<string, Caller>> = {
+  vera: { id: "token:vera", name: "Vera", role: "viewer", scope: "all" },
+  olga: { id: "token:olga", name: "Olga", role: "operator", scope: "all" },
+};
+const authenticator: Authenticator = {
+  authenticate: (header) => {
+    if (header === undefined) return Promise.resolve({ kind: "anonymous" });
+    const caller = CALLERS[header.replace("Bearer ", "")];
+    if (header === "Bearer silence") return Promise.resolve({ kind: "silence" });
+    return Promise.resolve(caller === undefined ? { kind: "refused", why: "unknown" } : { kind: "caller", caller });
+  },
+};
+
+const act = operation(
+  {
+    id: "act",
+    method: "post",
+    path: "/v1/act",
+    group: "Acting",
+    summary: "Act",
+    permission: "act-on-deposits",
+    body: { json: z.strictObject({ reason: z.string() }) },
+    responses: { 200: { description: "done" } },
+  },
+  (_input, _request, response) => ({ status: 200, body: { by: callerOf(response).name } }),
+);
+
+let server: HttpServer;
+afterEach(async () => server.close(0));
+
+const start = async (limits: { calls?: number; guesses?: number } = {}): Promise<void> => {
+  server = await serve((app) => {
+    app.use(
+      limitGuesses(limits.guesses ?? 100),
+      callers({ authenticator, cookie: "sluice" }),
+      limitCallers(limits.calls ?? 100),
+    );
+    addOperations(app, [act]);
+  });
+};
+const post = (headers: Record<string, string>, body = '{"reason":"a test"}') =>
+  fetch(`${server.url}/v1/act`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
+
+describe("the wall", () => {
+  it("lets in whose role allows it, and tells the handler who it is", async () => {
+    await start();
+    const answer = await post({ authorization: "Bearer olga" });
+    expect([answer.status, await answer.json()]).toEqual([200, { by: "Olga" }]);
+  });
+
+  it.each([
+    ["nobody", {}, 401, "UNAUTHENTICATED"],
+    ["a stranger", { authorization: "Bearer eve" }, 401, "UNAUTHENTICATED"],
+    ["a viewer", { authorization: "Bearer vera" }, 403, "FORBIDDEN"],
+    ["somebody who cannot be checked", { authorization: "Bearer silence" }, 503, "UNAVAILABLE"],
+  ])("answers %s with a problem, before it reads the body", async (_who, headers, status, code) => {
+    await start();
+    const answer = await post(headers, "{not json");
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([status, code]);
+    expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? 'Bearer realm="sluice"' : null);
+  });
+
+  it("takes the cookie of its own pages only", async () => {
+    await start();
+    const cookie = "other=1; sluice=olga";
+    expect((await post({ cookie, "sec-fetch-site": "same-origin" })).status).toBe(200);
+    expect((await post({ cookie, origin: server.url })).status).toBe(200);
+    expect((await post({ cookie, "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await post({ cookie, "sec-fetch-site": "same-site" })).status).toBe(403);
+    expect((await post({ cookie, origin: "http://evil.example" })).status).toBe(403);
+    expect((await post({ cookie })).status).toBe(403);
+  });
+
+  it("slows down one caller, not the others", async () => {
+    await start({ calls: 2 });
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await post({ authorization: "Bearer olga" })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const answer = await post({ authorization: "Bearer olga" });
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ code: "TOO_MANY_REQUESTS", status: 429 });
+    expect((await post({ authorization: "Bearer vera" })).status).toBe(403);
+  });
+
+  it("slows down whoever guesses, and does not count those who are right", async () => {
+    await start({ guesses: 2 });
+    for (let i = 0; i < 5; i++) expect((await post({ authorization: "Bearer olga" })).status).toBe(200);
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await post({ authorization: `Bearer guess${i}` })).status);
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+
+  it("is in the document", () => {
+    const document = openApiDocument({ title: "t", version: "1", description: "d", groups: { Acting: "acts" } }, [act]);
+    expect(document.paths["/v1/act"]?.["post"]?.security).toEqual([{ bearer: [] }]);
+    expect(Object.keys(document.paths["/v1/act"]?.["post"]?.responses ?? {})).toEqual(
+      expect.arrayContaining(["401", "403", "429"]),
+    );
+    expect(document.components.securitySchemes?.["bearer"]).toMatchObject({ type: "http", scheme: "bearer" });
+  });
+
+  it("sends headers that leave a browser nothing to do", async () => {
+    await start();
+    const { headers } = await post({ authorization: "Bearer olga" });
+    expect(headers.get("content-security-policy")).toBe("default-src 'none';frame-ancestors 'none'");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+});
