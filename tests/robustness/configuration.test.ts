@@ -29,13 +29,30 @@ const EVERY_SERVICE = {
 };
 /** Of its own settings, with relations between them where it has some. */
 const OWN: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
-  "batch-intake": { PORT: "http", HOST: "0.0.0.0", ALLOW_LOOPBACK: "maybe", UPLOAD_MAX_BYTES: "0" },
-  estimator: { HEAD_PER_HOST: "50", HEAD_PER_PROCESS: "10", LARGE_JOB_BYTES: "100 GB" },
+  "batch-intake": {
+    PORT: "http",
+    HOST: "0.0.0.0",
+    ALLOW_LOOPBACK: "maybe",
+    EGRESS_ALLOW: "10/8",
+    UPLOAD_MAX_BYTES: "0",
+  },
+  estimator: { HEAD_PER_HOST: "50", HEAD_PER_PROCESS: "10", LARGE_JOB_BYTES: "100 GB", EGRESS_ALLOW: "10/8" },
   provisioner: { SPACE_LIMIT: "80", SPACE_LIMIT_UNKNOWN: "all" },
-  downloader: { FILES_AT_ONCE: "0", DOWNLOAD_TRIES: "many", FILE_MAX_BYTES: "1.5" },
-  processor: { STORAGE_URL: "s3:bucket", MINT_URL: "ark", OBJECT_BUSY_WAIT_MS: "0" },
-  recorder: { INVENTORY_URL: "mysql://db", STORAGE_URL: "nowhere" },
-  notifier: { CALLBACK_TIMEOUT_MS: "1", ALLOW_LOOPBACK: "2", FAILED_CALLBACK_GIVE_UP_MS: "never" },
+  downloader: {
+    FILES_AT_ONCE: "0",
+    DOWNLOAD_TRIES: "many",
+    FILE_MAX_BYTES: "1.5",
+    EGRESS_ALLOW: "10/8",
+    EGRESS_PORTS: "http",
+  },
+  processor: { STORAGE_URL: "s3:bucket", MINT_URL: "ark", OBJECT_BUSY_WAIT_MS: "0", EGRESS_ALLOW: "10/8" },
+  recorder: { INVENTORY_URL: "mysql://db", STORAGE_URL: "nowhere", EGRESS_ALLOW: "10/8" },
+  notifier: {
+    CALLBACK_TIMEOUT_MS: "1",
+    ALLOW_LOOPBACK: "2",
+    FAILED_CALLBACK_GIVE_UP_MS: "never",
+    EGRESS_ALLOW: "10/8",
+  },
   reporter: { MAIL_URL: "pigeon:loft", MAIL_FROM: "nobody", MAIL_BCC: "a@example.org, b", RETENTION_DAYS: "abc" },
   admin: { PORT: "-1", SURVEY_MAX_AGE_MS: "999999" },
 };

@@ -2,8 +2,8 @@ import { parseStorageUrl, STORAGE_URL_FORMS, type StorageUrl } from "@sluice/ing
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import {
   baseConfig,
+  egressSettings,
   type Environment,
-  flag,
   parseConfig,
   parsedText,
   port,
@@ -36,8 +36,7 @@ export const processorConfig = baseConfig.extend({
   MINT_TARGET_URL: httpUrl().optional(),
   /** How long one request to the minter may take. */
   MINT_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 }).default(60_000),
-  /** Minter and storage service may be on this very machine. */
-  ALLOW_LOOPBACK: flag().default(false),
+  ...egressSettings,
   /** When a job is tried again whose object another job is working on. */
   OBJECT_BUSY_WAIT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(2_000),
   /** When a job is tried again that needs the inventory while it is away. */

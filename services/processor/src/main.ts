@@ -1,6 +1,6 @@
 import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
-import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { createEgress, policyOf } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
@@ -11,7 +11,7 @@ import { openStore } from "./store/open-store.ts";
 import { workingUrl } from "./store/working-url.ts";
 
 const config = loadConfig(process.env);
-const policy = config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY;
+const policy = policyOf(config);
 const egress = createEgress({ policy, totalTimeoutMs: config.MINT_TIMEOUT_MS });
 // It says nothing while it fetches what it is to store.
 const storeEgress = createEgress({

@@ -1,6 +1,14 @@
 import { parseStorageUrl, STORAGE_URL_FORMS } from "@sluice/ingest-formats";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
-import { baseConfig, type Environment, flag, parseConfig, parsedText, port, wholeNumber } from "@sluice/stage-runtime";
+import {
+  baseConfig,
+  egressSettings,
+  type Environment,
+  parseConfig,
+  parsedText,
+  port,
+  wholeNumber,
+} from "@sluice/stage-runtime";
 import { z } from "zod";
 
 export const recorderConfig = baseConfig.extend({
@@ -11,8 +19,7 @@ export const recorderConfig = baseConfig.extend({
   STORAGE_URL: parsedText(parseStorageUrl, STORAGE_URL_FORMS).prefault("ocfl:./data/store"),
   /** How long one request to a storage service may take. */
   STORE_TIMEOUT_MS: wholeNumber({ min: 100, max: 3_600_000 }).default(60_000),
-  /** The storage service may be on this very machine. */
-  ALLOW_LOOPBACK: flag().default(false),
+  ...egressSettings,
   /** When a job is tried again that found the database away. */
   INVENTORY_AWAY_WAIT_MS: wholeNumber({ min: 1, max: 3_600_000 }).default(15_000),
   /** When a job is tried again whose object another job is being recorded for. */

@@ -1,5 +1,5 @@
 import { type Inventory, openInventory } from "@sluice/inventory";
-import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { createEgress, policyOf } from "@sluice/safe-io";
 import { runService } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
 import { countInventoryAway } from "./metrics.ts";
@@ -8,7 +8,7 @@ import { openReader } from "./stored/open-reader.ts";
 
 const config = loadConfig(process.env);
 const egress = createEgress({
-  policy: config.ALLOW_LOOPBACK ? { ...PUBLIC_ONLY, allow: LOOPBACK } : PUBLIC_ONLY,
+  policy: policyOf(config),
   totalTimeoutMs: config.STORE_TIMEOUT_MS,
 });
 let inventory: Inventory | undefined;
