@@ -8,11 +8,14 @@ import { createOp, deleteOp, setOp } from "./job-ops.ts";
 import { paths } from "./paths.ts";
 import { type Hold, records } from "./records.ts";
 import type { Stage } from "./states.ts";
+import { parseTimestamp } from "./timestamp.ts";
 
 export interface Holds {
   /** Version of /fleet/holds, read before everything else here. */
   readonly version: number;
   readonly collections: ReadonlySet<string>;
+  /** Of those that have an end: when it is, as their holds say. */
+  readonly heldUntil: ReadonlyMap<string, string>;
   readonly queuePaused: boolean;
   readonly pausedStages: ReadonlySet<string>;
 }
@@ -29,16 +32,43 @@ export async function readHolds(session: Session): Promise<Answer<Holds>> {
   if (!answers.ok) return answers;
   const [counter, collections, queue, stages] = answers.value;
   if (counter?.kind !== "node") return { ok: false, code: "NO_NODE", detail: paths.holds };
+  const held = names(collections);
+  const heldUntil = await readEnds(session, held);
+  if (!heldUntil.ok) return heldUntil;
   return {
     ok: true,
     value: {
       version: counter.node.stat.version,
-      collections: new Set(names(collections)),
+      collections: new Set(held),
+      heldUntil: heldUntil.value,
       queuePaused: names(queue).includes(QUEUE),
       pausedStages: new Set(names(stages)),
     },
   };
 }
+
+/** Read after the names: one that is gone by now has changed the counter, and refuses what relies on it. */
+async function readEnds(session: Session, held: readonly string[]): Promise<Answer<ReadonlyMap<string, string>>> {
+  if (held.length === 0) return { ok: true, value: new Map() };
+  const answers = await session.readMany(held.map((profile) => ({ get: paths.collectionHold(profile) })));
+  if (!answers.ok) return answers;
+  const ends = answers.value.flatMap((answer, i) => {
+    const hold = answer.kind === "node" ? records.hold.decode(answer.node.data) : null;
+    return hold?.ok === true && hold.value.until !== undefined ? [[held[i] ?? "", hold.value.until] as const] : [];
+  });
+  return { ok: true, value: new Map(ends) };
+}
+
+/** Why a job or batch of a held collection is parked, in words that `parkedUntil` can read. */
+export function parkReason({ heldUntil }: Pick<Holds, "heldUntil">, profile: string): string {
+  const until = heldUntil.get(profile);
+  return `collection ${profile} is held${until === undefined ? "" : ` until ${until}`}`;
+}
+
+const PARKED_UNTIL = /^collection \S+ is held until (.+)$/;
+
+/** When the hold was to end by itself that this message is about; null = an operator has to release it. */
+export const parkedUntil = (message: string): number | null => parseTimestamp(PARKED_UNTIL.exec(message)?.[1] ?? "");
 
 const QUEUE = paths.queuePause.slice(paths.queueLocks.length + 1);
 

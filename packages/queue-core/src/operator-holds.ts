@@ -3,8 +3,8 @@ import type { QueueContext } from "./context.ts";
 import { holdPath, type HoldTarget, releaseHoldOps, setHoldOps } from "./holds.ts";
 import { act, type ActionPlan, type ActionResult, type Operator } from "./operator.ts";
 import { paths } from "./paths.ts";
-import { records } from "./records.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { type Hold, records } from "./records.ts";
+import { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 
 function nameOf(target: HoldTarget): string {
   switch (target.kind) {
@@ -31,21 +31,45 @@ export async function setHold(
   if (!SAFE_NAME.test(nameOf(target))) {
     return { kind: "refused", why: `no ${target.kind} can be called ${JSON.stringify(nameOf(target))}` };
   }
+  const endsAtMs = until === undefined ? null : parseTimestamp(until);
+  if (until !== undefined && (endsAtMs === null || endsAtMs <= ctx.clock.nowMs())) {
+    return {
+      kind: "refused",
+      why: `until ${JSON.stringify(until)}: a time to come is needed, with its offset from UTC`,
+    };
+  }
   return await act(ctx, operator, `${target.kind}.hold`, nameOf(target), async (_op, who) => {
     const look = await lookAt(ctx, target);
     if ("kind" in look) return look;
     if (look.node !== null) return { kind: "refused", why: `${nameOf(target)} is held already` };
     const since = formatTimestamp(ctx.clock.nowMs());
-    const hold = { by: who.name, since, why: who.reason, until };
+    const hold = {
+      by: who.name,
+      since,
+      why: who.reason,
+      until: endsAtMs === null ? undefined : formatTimestamp(endsAtMs),
+    };
     return { kind: "go", ops: setHoldOps(target, hold, look.counter) };
   });
 }
 
 export async function releaseHold(ctx: QueueContext, operator: Operator, target: HoldTarget): Promise<ActionResult> {
+  return await releaseHoldIf(ctx, operator, target, () => null);
+}
+
+/** `refusal` sees the hold as the transaction finds it (null: not readable), and says why it must stay. */
+export async function releaseHoldIf(
+  ctx: QueueContext,
+  operator: Operator,
+  target: HoldTarget,
+  refusal: (hold: Hold | null) => string | null,
+): Promise<ActionResult> {
   return await act(ctx, operator, `${target.kind}.release`, nameOf(target), async () => {
     const look = await lookAt(ctx, target);
     if ("kind" in look) return look;
     if (look.node === null) return { kind: "refused", why: `${nameOf(target)} is not held` };
+    const why = refusal(look.hold);
+    if (why !== null) return { kind: "refused", why };
     return { kind: "go", ops: releaseHoldOps(target, look.node, look.counter) };
   });
 }
@@ -54,6 +78,8 @@ interface HoldLook {
   readonly counter: { readonly value: number; readonly version: number };
   /** Version of the hold's node; null when there is none. */
   readonly node: number | null;
+  /** What it says; null when there is none, or nothing that can be read. */
+  readonly hold: Hold | null;
 }
 
 async function lookAt(ctx: QueueContext, target: HoldTarget): Promise<HoldLook | Exclude<ActionPlan, { kind: "go" }>> {
@@ -62,8 +88,10 @@ async function lookAt(ctx: QueueContext, target: HoldTarget): Promise<HoldLook |
   const [counterNode, hold] = answers.value;
   if (counterNode?.kind !== "node") return { kind: "refused", why: "the tree is not initialised" };
   const counter = records.counter.decode(counterNode.node.data);
+  const decoded = hold?.kind === "node" ? records.hold.decode(hold.node.data) : null;
   return {
     counter: { value: counter.ok ? counter.value : 0, version: counterNode.node.stat.version },
     node: hold?.kind === "node" ? hold.node.stat.version : null,
+    hold: decoded?.ok === true ? decoded.value : null,
   };
 }

@@ -8,7 +8,11 @@ import {
   type AuditRecord,
   changePriority,
   holdsGuard,
+  liftHold,
+  listEndedHolds,
   makeSpaceReader,
+  parkedUntil,
+  parkReason,
   paths,
   readHolds,
   readJob,
@@ -98,6 +102,33 @@ describe("holds", () => {
     expect(await setHold(operator.ctx, OPERATOR, { kind: "collection", profile: "../../fleet/id" })).toMatchObject({
       kind: "refused",
     });
+  });
+});
+
+describe("the end of a hold", () => {
+  test.each(["Thursday", "2020-01-01 00:00:00 +0000", ""])("cannot be %j", async (until) => {
+    expect(await setHold(operator.ctx, OPERATOR, COLLECTION, until)).toMatchObject({ kind: "refused" });
+  });
+
+  test("is written as CDL writes times, and told to whoever is parked", async () => {
+    await setHold(operator.ctx, OPERATOR, COLLECTION, "2099-07-01T06:00:00.000+02:00");
+    const now = await holds(intake);
+    expect(now.heldUntil).toEqual(new Map([[COLLECTION.profile, "2099-07-01 04:00:00 +0000"]]));
+    const why = parkReason(now, COLLECTION.profile);
+    expect(why).toBe("collection sluice_demo_content is held until 2099-07-01 04:00:00 +0000");
+    expect(parkedUntil(why)).toBe(Date.UTC(2099, 6, 1, 4));
+    expect(parkedUntil(parkReason({ heldUntil: new Map() }, COLLECTION.profile))).toBeNull();
+  });
+
+  test("that has not come, or belongs to a hold put up meanwhile, lifts nothing", async () => {
+    expect(await liftHold(operator.ctx, COLLECTION)).toMatchObject({ kind: "refused" });
+    await setHold(operator.ctx, OPERATOR, COLLECTION, "2099-07-01T06:00:00Z");
+    expect(await liftHold(operator.ctx, COLLECTION)).toMatchObject({ kind: "refused", why: "its time is not over" });
+    const later = { ...operator.ctx, clock: { ...operator.ctx.clock, nowMs: () => Date.UTC(2100, 0) } };
+    expect(await listEndedHolds(operator.session, Date.UTC(2100, 0))).toEqual([COLLECTION]);
+    await releaseHold(operator.ctx, OPERATOR, COLLECTION);
+    await setHold(operator.ctx, OPERATOR, COLLECTION);
+    expect(await liftHold(later, COLLECTION)).toMatchObject({ kind: "refused", why: "its time is not over" });
   });
 });
 

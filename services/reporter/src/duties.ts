@@ -11,12 +11,14 @@ import { type ReportTree, reportStage } from "./report-stage.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
 import { dueBackstop } from "./sweeps/due-backstop.ts";
+import { endedHoldsSweep, type EndedHoldsParts } from "./sweeps/ended-holds.ts";
 import { endedJobsSweep, type JobFolders } from "./sweeps/ended-jobs.ts";
 import { queuedMailsSweep } from "./sweeps/queued-mails.ts";
 import { unexpandedSweep } from "./sweeps/unexpanded.ts";
 
 export interface DutyParts {
   readonly postman: Omit<PostmanParts, "marks">;
+  readonly holds?: EndedHoldsParts;
   readonly folders: JobFolders;
   readonly archive: Archive;
   /** The queue in the present session; null while there is none. */
@@ -42,6 +44,7 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
     deletedBatchesSweep(everyMs),
     unexpandedSweep(postman, everyMs),
     queuedMailsSweep(postman, everyMs),
+    endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpSweep(
       { archive, recycled: recycleArea(config.WORKING_DIR) },

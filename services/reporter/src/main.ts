@@ -4,7 +4,7 @@ import { runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { reporterDuties } from "./duties.ts";
-import { countMails } from "./metrics.ts";
+import { reporterCounters } from "./metrics.ts";
 import { openMailer } from "./open-mailer.ts";
 
 const config = loadConfig(process.env);
@@ -22,8 +22,10 @@ await runService({
     const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
     const profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
     inventory = await openInventory(config.INVENTORY_URL);
+    const { onMail, holds } = reporterCounters(registry);
     return reporterDuties(config, {
-      postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail: countMails(registry) },
+      postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail },
+      holds,
       folders: await openWorkingFolder(config.WORKING_DIR),
       archive: inventory,
       queue: () => queue()?.context ?? null,

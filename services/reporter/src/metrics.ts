@@ -1,6 +1,7 @@
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import type { Registry } from "prom-client";
 import type { PostmanParts } from "./postman.ts";
+import type { EndedHoldsParts } from "./sweeps/ended-holds.ts";
 
 export const REPORTER_METRICS = {
   mails: {
@@ -10,9 +11,31 @@ export const REPORTER_METRICS = {
     labels: ["outcome"],
     exportedBy: "each worker",
   },
+  lifted: {
+    type: "counter",
+    name: "sluice_holds_lifted_total",
+    help: "Holds and pauses that were lifted because their time was over, by kind: collection, queue, stage, worker",
+    labels: ["kind"],
+    exportedBy: "each worker",
+  },
+  released: {
+    type: "counter",
+    name: "sluice_parked_released_total",
+    help: "Jobs and batches released because the time of the hold that parked them was over, by what",
+    labels: ["what"],
+    exportedBy: "each worker",
+  },
 } as const satisfies Record<string, MetricSpec>;
 
-export function countMails(registry: Registry): NonNullable<PostmanParts["onMail"]> {
-  const { mails } = makeInstruments(REPORTER_METRICS, registry);
-  return (outcome) => mails.inc({ outcome });
+export interface ReporterCounters {
+  readonly onMail: NonNullable<PostmanParts["onMail"]>;
+  readonly holds: EndedHoldsParts;
+}
+
+export function reporterCounters(registry: Registry): ReporterCounters {
+  const { mails, lifted, released } = makeInstruments(REPORTER_METRICS, registry);
+  return {
+    onMail: (outcome) => mails.inc({ outcome }),
+    holds: { onLifted: (kind) => lifted.inc({ kind }), onReleased: (what, count) => released.inc({ what }, count) },
+  };
 }

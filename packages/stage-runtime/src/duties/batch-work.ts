@@ -7,6 +7,7 @@ import {
   type Guard,
   holdsGuard,
   type LoadedBatch,
+  parkReason,
   queueIsFull,
 } from "@sluice/queue-core";
 import type { BatchContext, BatchStage } from "../duty.ts";
@@ -114,7 +115,7 @@ export class BatchWork {
     if (batchRow(duty.takes).park === null) return null;
     const profile = this.#loaded.batch.submission.profile_name;
     const holds = await scope.gate.holds();
-    return holds?.collections.has(profile) === true ? `collection ${profile} is held` : null;
+    return holds?.collections.has(profile) === true ? parkReason(holds, profile) : null;
   }
 
   /** The ending to write, and what it means for the directory if the tree takes it. */

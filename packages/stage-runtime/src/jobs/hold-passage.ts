@@ -1,5 +1,5 @@
 /** Where the table has a place to park, a job of a held collection goes there; others prove that holds did not change. */
-import { type Guard, holdsGuard, type LoadedJob } from "@sluice/queue-core";
+import { type Guard, holdsGuard, type LoadedJob, parkReason } from "@sluice/queue-core";
 import type { Gate } from "../engine/gate.ts";
 import type { Passage, Permit } from "./picker.ts";
 
@@ -25,7 +25,7 @@ export class HoldPassage implements Passage {
     const holds = await this.#gate.holds();
     if (holds === null) return { kind: "wait", delayMs: ASK_AGAIN_MS, why: "the holds could not be read" };
     const profile = job.configuration.profile_name;
-    if (holds.collections.has(profile)) return { kind: "park", why: `collection ${profile} is held` };
+    if (holds.collections.has(profile)) return { kind: "park", why: parkReason(holds, profile) };
     return { kind: "go", guard: holdsGuard(holds) };
   }
 }
