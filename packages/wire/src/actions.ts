@@ -37,7 +37,7 @@ export const JobFilter = z.strictObject({
   ids: z.array(z.string().min(1).max(64)).min(1).max(10_000).optional(),
   states: z.array(jobState).min(1).optional(),
   batch: z.string().max(64).optional(),
-  collection: z.string().max(128).optional(),
+  profile: z.string().max(128).optional(),
   submitter: z.string().max(200).optional(),
   error_code: z.string().max(64).optional(),
   priority_from: z.number().int().min(0).max(99).optional(),
@@ -57,9 +57,9 @@ export type BulkRequest = z.infer<typeof BulkRequest>;
 export const BulkPreview = z.object({
   count: z.number().int(),
   by_state: z.record(z.string(), z.number().int()),
-  by_collection: z.record(z.string(), z.number().int()),
+  by_profile: z.record(z.string(), z.number().int()),
   not_allowed: z.number().int().describe("found by the filter, but in a state that does not allow the action"),
-  examples: z.array(z.object({ id: z.string(), state: jobState, collection: z.string(), message: z.string() })),
+  examples: z.array(z.object({ id: z.string(), status: jobState, profile: z.string(), message: z.string() })),
 });
 export type BulkPreview = z.infer<typeof BulkPreview>;
 

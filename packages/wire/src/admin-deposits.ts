@@ -1,7 +1,7 @@
 /** Endpoints about collections, batches and jobs. */
 import { z } from "zod";
 import { BatchRequest, Done, SwitchRequest } from "./actions.ts";
-import { anyId, batchState, jobState, page, pageOf } from "./common.ts";
+import { anyId, batchState, jobState, page, pageOf, time } from "./common.ts";
 import { BatchDetail, BatchSummary, JobDetail, JobFile, JobSummary, LogLine } from "./deposits.ts";
 import { endpoint } from "./endpoint.ts";
 import { CollectionView } from "./overview.ts";
@@ -12,7 +12,7 @@ const search = z.string().trim().max(200).optional();
 const batchQuery = z.strictObject({
   ...page,
   state: batchState.optional(),
-  collection: z.string().max(128).optional(),
+  profile: z.string().max(128).optional(),
   submitter: z.string().max(200).optional(),
   q: search.describe("in id, title, message"),
 });
@@ -21,7 +21,7 @@ const jobQuery = z.strictObject({
   ...page,
   state: jobState.optional(),
   batch: z.string().max(64).optional(),
-  collection: z.string().max(128).optional(),
+  profile: z.string().max(128).optional(),
   error_code: z.string().max(64).optional(),
   q: search.describe("an id, an ARK, a local id, a file's name"),
 });
@@ -34,7 +34,11 @@ export const DEPOSIT_ENDPOINTS = {
     group: "Collections",
     summary: "Collections, their holds and their jobs",
     permission: "see-deposits",
-    answer: z.object({ items: z.array(CollectionView) }),
+    answer: z.object({
+      items: z.array(CollectionView),
+      as_of: time,
+      unread: z.number().int().describe("jobs whose collection has not been read yet, and which are counted nowhere"),
+    }),
     status: 200,
   }),
   collectionAction: endpoint({

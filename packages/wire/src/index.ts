@@ -1,6 +1,18 @@
 export { type AnswerOf, type BodyOf, type Endpoint, endpoint, type ParamsOf, type QueryOf } from "./endpoint.ts";
 export { anyId, HoldView, page, pageOf } from "./common.ts";
-export { BatchDetail, BatchSummary, JobDetail, JobEventView, JobFile, JobSummary, LogLine } from "./deposits.ts";
+export { Batch, BatchDetail, BatchSummary, Job, JobDetail, JobFile, JobSummary, LogLine } from "./deposits.ts";
+export {
+  type AnyJob,
+  FROM_QUEUE,
+  fromArchive,
+  type Origin,
+  rfc3339,
+  showBatch,
+  showBatchSummary,
+  showJob,
+  showJobSummary,
+  submittedAtMs,
+} from "./views.ts";
 export { CollectionView, FailureGroup, HistorySample, Overview, SpaceView, StageView, WorkerView } from "./overview.ts";
 export {
   BATCH_REQUESTS,
