@@ -50,13 +50,21 @@ describe.each(DOCUMENTS)("%s", (document) => {
   });
 });
 
-test("a link that quotes a test leads to a file that has it", async () => {
-  const links = linksOf("README.md", await read("README.md")).filter(({ text }) => text.startsWith("“"));
+const QUOTING = ["README.md", "docs/merritt-faults.md"];
+
+test.each(QUOTING)("a link in %s that quotes a test leads to a file that has it", async (document) => {
+  const links = linksOf(document, await read(document)).filter(({ text }) => text.startsWith("“"));
   expect(links.length).toBeGreaterThan(5);
   const wanting = await Promise.all(
     links.map(async ({ text, file }) => ((await read(file)).includes(`test("${text.slice(1, -1)}"`) ? [] : [text])),
   );
   expect(wanting.flat()).toEqual([]);
+});
+
+test("each of the sixteen faults of Merritt's queue has a test", async () => {
+  const rows = (await read("docs/merritt-faults.md")).split("\n").filter((line) => /^\| \d+ /.test(line));
+  expect(rows.map((row) => Number(/\d+/.exec(row)?.[0]))).toEqual(Array.from({ length: 16 }, (_, i) => i + 1));
+  expect(rows.filter((row) => !/\[“[^”]+”\]\(/.test(row))).toEqual([]);
 });
 
 test("names imported from our packages in examples are exported there", async () => {
