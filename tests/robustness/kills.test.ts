@@ -5,19 +5,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { join } from "node:path";
-import { listBucket, readBatch } from "@sluice/queue-core";
+import { listBucket } from "@sluice/queue-core";
 import { checkInvariants, describeViolation, type OwnZooKeeper, ownZooKeeper, waitFor } from "@sluice/testkit";
 import { connectSession } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
+import { startDying } from "../support/deaths.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
-import {
-  type Fleet,
-  makeFleet,
-  PIPELINE_SERVICES,
-  type Running,
-  type ServiceName,
-  untilReady,
-} from "../support/fleet.ts";
+import { type Fleet, makeFleet, PIPELINE_SERVICES, type ServiceName, untilReady } from "../support/fleet.ts";
+import { untilReported } from "../support/watch.ts";
 
 const OBJECTS = 24;
 /** In the order in which they can still happen: what ends the last job or batch comes last. */
@@ -57,61 +52,23 @@ afterAll(async () => {
   await Promise.all([zk.stop(), content.close(), receiver.close()]);
 });
 
-/** Runs the service, dying once at each step; answers with the steps at which it really died. */
-async function dieAtEachStep(service: ServiceName, done: Promise<string>, first: Running): Promise<readonly string[]> {
-  const died: string[] = [];
-  let running = first;
-  for (const step of STEPS[service]) {
-    const ended = await Promise.race([running.child.exited, done]);
-    if (ended !== "signal SIGKILL") break;
-    died.push(step);
-    const next = STEPS[service][died.length];
-    running = await fleet.start(service, next === undefined ? {} : { FAILPOINTS: `${service}.${next}=kill#1` });
-  }
-  return died;
-}
-
-async function untilAllDied(deaths: readonly Promise<unknown>[]): Promise<void> {
-  let all = false;
-  void Promise.all(deaths).then(() => (all = true));
-  await waitFor(() => all, { limitMs: 30_000 });
-}
-
 describe("kill -9 at every step of every service", () => {
   test(`${OBJECTS} objects are each stored, recorded, called back once, and reported once`, async () => {
     const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
-    let finish: (word: string) => void = () => undefined;
-    const done = new Promise<string>((resolve) => (finish = resolve));
-    const first = new Map<ServiceName, Running>();
-    for (const service of PIPELINE_SERVICES) {
-      const step = STEPS[service][0] ?? "";
-      first.set(service, await fleet.start(service, { FAILPOINTS: `${service}.${step}=kill#1` }));
-    }
-    const intake = first.get("batch-intake")!;
+    const deaths = await startDying(fleet, PIPELINE_SERVICES, STEPS);
+    const intake = deaths.first.get("batch-intake")!;
     await untilReady(intake);
     const id = await fleet.submit(intake, {
       payload_url: content.batchManifest(OBJECTS),
       type: "single-file-batch-manifest",
     });
-    const deaths = PIPELINE_SERVICES.map((service) => dieAtEachStep(service, done, first.get(service)!));
-    const status = await waitFor(
-      async () => {
-        const view = await readBatch(session, id);
-        const now = view.kind === "found" ? view.value.status.status : "";
-        return ["Completed", "Failed"].includes(now) ? now : null;
-      },
-      { what: "the report", limitMs: 240_000 },
-    );
+    const status = await untilReported(session, id, 240_000);
     // The sweep of ended jobs is the last of the reporter's steps.
     await waitFor(
       async () => await session.children("/jobs/states/completed").then((c) => c.ok && c.value.names.length === 0),
       { limitMs: 60_000 },
     );
-    await untilAllDied(deaths).catch(() => undefined); // what is missing shows below
-    finish("enough");
-    const died = Object.fromEntries(
-      await Promise.all(deaths.map(async (d, i) => [PIPELINE_SERVICES[i]!, await d] as const)),
-    );
+    const died = await deaths.settle(30_000);
     console.log("died at:", JSON.stringify(died));
 
     expect(status).toBe("Completed");

@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "libsql";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
 
 export interface StoredObject {
   readonly id: string;
@@ -29,16 +30,27 @@ export interface Inventory {
   readonly ingests: number;
 }
 
+const TABLES = { objects: "inv_objects", versions: "inv_versions", ingests: "inv_ingests" } as const;
+const COUNTS = `select ${Object.entries(TABLES)
+  .map(([name, table]) => `(select count(*) from ${table}) as ${name}`)
+  .join(", ")}`;
+
 export function inventoryCounts(file: string): Inventory {
   const db = new Database(file, { readonly: true });
   try {
-    const count = (table: string): number => {
-      const row = db.prepare(`select count(*) as n from ${table}`).get() as { readonly n: number };
-      return row.n;
-    };
-    return { objects: count("inv_objects"), versions: count("inv_versions"), ingests: count("inv_ingests") };
+    return db.prepare(COUNTS).get() as Inventory;
   } finally {
     db.close();
+  }
+}
+
+export async function mysqlInventoryCounts(url: string): Promise<Inventory> {
+  const connection = await createConnection(url);
+  try {
+    const [rows] = await connection.query<(RowDataPacket & Inventory)[]>(COUNTS);
+    return rows[0]!;
+  } finally {
+    await connection.end();
   }
 }
 

@@ -24,6 +24,8 @@ export interface FleetOptions {
   readonly zookeeper: string;
   readonly sessionMs?: number;
   readonly callbackUrl?: string;
+  /** More lines of the profile. */
+  readonly profile?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +40,7 @@ export interface Fleet {
 
 export const PROFILE = "sluice_test_content";
 
-const profileText = (callbackUrl: string | undefined): string =>
+const profileText = ({ callbackUrl, profile = [] }: FleetOptions): string =>
   [
     `ProfileID: ${PROFILE}`,
     "ProfileDescription: Content of tests",
@@ -52,13 +54,14 @@ const profileText = (callbackUrl: string | undefined): string =>
     "Notification.1: depositor@example.org",
     "StorageNode: 1",
     ...(callbackUrl === undefined ? [] : [`CallbackURL: ${callbackUrl}`]),
+    ...profile,
     "",
   ].join("\n");
 
 export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   const dataDir = await mkdtemp(join(tmpdir(), "sluice-fleet-"));
   for (const folder of ["queue", "profiles", "store", "outbox", "logs"]) await mkdir(join(dataDir, folder));
-  await writeFile(join(dataDir, "profiles", PROFILE), profileText(options.callbackUrl));
+  await writeFile(join(dataDir, "profiles", PROFILE), profileText(options));
   const children = new Set<Child>();
   let count = 0;
 

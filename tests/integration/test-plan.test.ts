@@ -1,0 +1,256 @@
+/**
+ * Merritt's test plan for its queue, with the whole fleet as real processes: a hold in the middle of a batch, a pause, a failure in
+ * each phase with a requeue from there, reports of what was mended. Operators act through queue-core, as their tools do.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  actOnBatch,
+  actOnJob,
+  type BatchId,
+  type BatchView,
+  formatTimestamp,
+  type JobId,
+  jobRow,
+  type JobState,
+  listBucket,
+  orderJobs,
+  paths,
+  readBatch,
+  readJob,
+  readJobs,
+  releaseHold,
+  resumeJob,
+  setHold,
+  stateOf,
+} from "@sluice/queue-core";
+import {
+  checkInvariants,
+  describeViolation,
+  type OwnZooKeeper,
+  ownZooKeeper,
+  type TestWorker,
+  testWorker,
+  waitFor,
+} from "@sluice/testkit";
+import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
+import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
+import { type Fleet, makeFleet, PIPELINE_SERVICES, PROFILE, type Running } from "../support/fleet.ts";
+import { untilReported } from "../support/watch.ts";
+
+const OPERATOR = { name: "olga", reason: "the test plan" };
+const COLLECTION = { kind: "collection", profile: PROFILE } as const;
+const APPLIED = { kind: "applied" };
+/** Several transactions of 25 rows, and the intake rests after each: there is a middle to act in. */
+const ROWS = 60;
+
+let zk: OwnZooKeeper;
+let fleet: Fleet;
+let content: Content;
+let receiver: Receiver;
+let intake: Running;
+let operator: TestWorker;
+
+beforeAll(async () => {
+  [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
+  const env = { SWEEP_INTERVAL_MS: "300", FAILPOINTS: "batch-intake.midEffect=sleep(400)" };
+  const profile = ["NotificationType: additional"];
+  fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, profile, env });
+  [intake] = (await fleet.startAll()) as [Running];
+  operator = await testWorker(zk.connect, "operator", { register: false });
+}, 120_000);
+afterAll(async () => {
+  await operator.close();
+  await fleet.stop();
+  await Promise.all([zk.stop(), content.close(), receiver.close()]);
+});
+
+const submit = (rows: number, series: string): Promise<BatchId> =>
+  fleet.submit(intake, { payload_url: content.batchManifest(rows, series), type: "single-file-batch-manifest" });
+
+async function batchNow(id: BatchId): Promise<BatchView> {
+  const view = await readBatch(operator.session, id);
+  if (view.kind !== "found") throw new Error(`${id}: ${view.kind}`);
+  return view.value;
+}
+
+const createdOf = async (id: BatchId): Promise<number> => (await batchNow(id)).expansion?.created ?? 0;
+
+async function untilMidExpansion(id: BatchId): Promise<void> {
+  const created = await waitFor(async () => (await createdOf(id)) || null, { what: "the first jobs" });
+  expect(created).toBeLessThan(ROWS);
+}
+
+async function jobsIn(state: JobState): Promise<number> {
+  const listed = await operator.session.children(paths.queue(state));
+  return listed.ok ? listed.value.names.length : -1;
+}
+
+const untilIn = (state: JobState, count: number): Promise<unknown> =>
+  waitFor(async () => (await jobsIn(state)) === count, { what: `${count} jobs in ${state}` });
+
+async function statusOf(id: JobId) {
+  const view = await readJob(operator.session, id);
+  if (view.kind !== "found") throw new Error(`${id}: ${view.kind}`);
+  return view.value.status;
+}
+
+/** Of the objects with these local ids: in how many versions they are stored. */
+async function versionsOf(jobs: readonly JobId[]): Promise<readonly string[]> {
+  const views = (await readJobs(operator.session, jobs)) ?? [];
+  const arks = new Set(views.map((view) => (view.kind === "found" ? view.value.identifiers?.primary_id : "")));
+  const stored = await storedObjects(join(fleet.dataDir, "store"));
+  return stored.filter(({ id }) => arks.has(id)).map(({ head }) => head);
+}
+
+const completedOf = async (id: BatchId): Promise<readonly JobId[]> =>
+  (await listBucket(operator.session, id, "batch-completed")) ?? [];
+
+const versionsOnce = (count: number): readonly string[] => Array.from({ length: count }, () => "v1");
+
+const mailsOf = async (id: BatchId): Promise<readonly string[]> =>
+  (await mails(fleet.dataDir)).filter((name) => name.startsWith(`${id}.`));
+
+describe("a hold set in the middle of an expansion", () => {
+  test("stops further starts; a release is refused while it stands; then all of the batch completes", async () => {
+    const id = await submit(ROWS, "hold");
+    await untilMidExpansion(id);
+    expect(await setHold(operator.ctx, OPERATOR, COLLECTION)).toEqual(APPLIED);
+    // Every row becomes a job; those that had not been started are parked, the others go their way to the end.
+    await waitFor(async () => (await createdOf(id)) === ROWS, { what: "all rows" });
+    const held = await waitFor(
+      async () => {
+        const { counts } = await batchNow(id);
+        const parked = await jobsIn("Held");
+        return counts["batch-processing"] === parked && parked + counts["batch-completed"] === ROWS ? parked : null;
+      },
+      { what: "started jobs to end, others to be parked" },
+    );
+    expect(held).toBeGreaterThan(0);
+    const refused = await orderJobs(operator.ctx, OPERATOR, { action: "release" }, { batch: id, states: ["Held"] });
+    expect(refused.progress).toMatchObject({ total: held, done: 0 });
+    expect((await batchNow(id)).status.status).toBe("Processing");
+
+    expect(await releaseHold(operator.ctx, OPERATOR, COLLECTION)).toEqual(APPLIED);
+    const released = await orderJobs(operator.ctx, OPERATOR, { action: "release" }, { batch: id, states: ["Held"] });
+    expect(released.progress).toMatchObject({ total: held, done: held });
+    expect(await untilReported(operator.session, id)).toBe("Completed");
+    expect(await versionsOf(await completedOf(id))).toEqual(versionsOnce(ROWS));
+    // It was under way long enough for the mail that its profile asks for.
+    expect(await mailsOf(id)).toEqual([`${id}.1.eml`, `${id}.queued.eml`]);
+  }, 120_000);
+
+  test("parks a batch that comes later; with an end it is lifted by itself, and the batch goes on", async () => {
+    const until = formatTimestamp(Date.now() + 2_000);
+    expect(await setHold(operator.ctx, OPERATOR, COLLECTION, until)).toEqual(APPLIED);
+    const id = await submit(2, "until");
+    await waitFor(async () => (await batchNow(id)).status.status === "Held", { what: "the batch parked" });
+    expect((await batchNow(id)).status.message).toBe(`collection ${PROFILE} is held until ${until}`);
+    expect(await untilReported(operator.session, id)).toBe("Completed");
+  }, 60_000);
+});
+
+describe("a pause of the queue in the middle of a batch", () => {
+  test("lets running work end and starts nothing; then all of the batch completes", async () => {
+    const id = await submit(ROWS, "pause");
+    await untilMidExpansion(id);
+    expect(await setHold(operator.ctx, OPERATOR, { kind: "queue" })).toEqual(APPLIED);
+    await waitFor(async () => (await intake.log()).includes('"why":"the queue is paused"'), { what: "intake at rest" });
+    const created = await createdOf(id);
+    await waitFor(
+      async () => {
+        const jobs = (await listBucket(operator.session, id, "batch-processing")) ?? [];
+        const views = (await readJobs(operator.session, jobs)) ?? [];
+        return views.every((view) => view.kind === "found" && view.value.lock === null);
+      },
+      { what: "nobody at work" },
+    );
+    const rest = await batchNow(id);
+    expect(rest.counts["batch-processing"]).toBeGreaterThan(0);
+    expect(rest.expansion).toMatchObject({ created, rows: ROWS });
+    expect(created).toBeLessThan(ROWS);
+
+    expect(await releaseHold(operator.ctx, OPERATOR, { kind: "queue" })).toEqual(APPLIED);
+    expect(await untilReported(operator.session, id)).toBe("Completed");
+    expect(await versionsOf(await completedOf(id))).toEqual(versionsOnce(ROWS));
+  }, 120_000);
+});
+
+describe("a failure in each phase", () => {
+  const stages = PIPELINE_SERVICES.filter((stage) => stage !== "batch-intake" && stateOf(stage) !== null);
+  const phases = stages.map((stage) => stateOf(stage)!);
+  let id: BatchId;
+  let jobs: readonly JobId[];
+
+  async function updateReport(): Promise<string> {
+    expect(await actOnBatch(operator.ctx, OPERATOR, "update-reporting", id)).toEqual(APPLIED);
+    return await untilReported(operator.session, id);
+  }
+
+  async function resume(which: readonly JobId[], at?: JobState): Promise<void> {
+    for (const job of which) expect(await resumeJob(operator.ctx, OPERATOR, job, at)).toEqual(APPLIED);
+  }
+
+  const untilCompleted = (which: readonly JobId[]): Promise<unknown> =>
+    waitFor(async () => (await Promise.all(which.map(statusOf))).every(({ status }) => status === "Completed"), {
+      what: `${which.length} jobs completed`,
+    });
+
+  test(`${phases.join(", ")}: one job fails in each, and the report says so`, async () => {
+    for (const stage of stages) await setHold(operator.ctx, OPERATOR, { kind: "stage", stage });
+    id = await submit(phases.length, "phases");
+    await untilIn("Estimating", phases.length);
+    jobs = (await listBucket(operator.session, id, "batch-processing")) ?? [];
+    for (const [i, phase] of phases.entries()) {
+      await untilIn(phase, phases.length - i);
+      expect(await actOnJob(operator.ctx, OPERATOR, "fail", jobs[i]!)).toEqual(APPLIED);
+      expect(await releaseHold(operator.ctx, OPERATOR, { kind: "stage", stage: stages[i]! })).toEqual(APPLIED);
+    }
+    expect(await untilReported(operator.session, id)).toBe("Failed");
+    const last = await Promise.all(jobs.map(async (job) => (await statusOf(job)).last_successful_status));
+    expect(last.map((state) => jobRow(state!).done)).toEqual(phases);
+    expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual([`${id}.1.eml`]);
+  }, 120_000);
+
+  test("an update report tells nothing when nothing has changed: it has its number, and no mail", async () => {
+    expect(await updateReport()).toBe("Failed");
+    expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual([`${id}.1.eml`]);
+  }, 60_000);
+
+  test("resumed where they failed, half of them complete; the update tells these, and what is still failed", async () => {
+    const half = jobs.slice(0, 3);
+    await resume(half);
+    await untilCompleted(half);
+    expect(await updateReport()).toBe("Failed");
+    const mail = await readFile(join(fleet.dataDir, "outbox", `${id}.3.eml`), "utf8");
+    expect(mail).toMatch(/^Subject: Ingest: FAIL -- Submission Processed:\s+bid-\S+;\s+update 2\r$/m);
+    expect(mail).toContain("Completed jobs: 3");
+    expect(mail).toContain("Failed jobs: 3");
+  }, 60_000);
+
+  test("the others are resumed at earlier stages of the operator's choice, and end with one version too", async () => {
+    const [processing, recording, notifying] = jobs.slice(3) as [JobId, JobId, JobId];
+    await resume([processing], "Downloading");
+    await resume([recording], "Processing");
+    await resume([notifying], "Estimating");
+    await untilCompleted(jobs);
+    expect(await updateReport()).toBe("Completed");
+    expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual(
+      [1, 3, 4].map((n) => `${id}.${n}.eml`),
+    );
+    expect(await versionsOf(jobs)).toEqual(versionsOnce(phases.length));
+  }, 60_000);
+
+  test("the depositor's system was told of each failure and each success once", async () => {
+    const told = [...jobs.map((job) => `${job}.FAILED.0`), ...jobs.map((job) => `${job}.COMPLETED.1`)];
+    await waitFor(() => told.every((key) => receiver.keys.includes(key)), { what: "all callbacks" });
+    expect(receiver.keys.filter((key) => jobs.some((job) => key.startsWith(job))).sort()).toEqual(told.sort());
+  });
+});
+
+test("everything was recorded once, and every invariant kept at every zxid", () => {
+  const { objects, versions } = inventoryCounts(join(fleet.dataDir, "inventory.db"));
+  expect([objects, versions]).toEqual([2 * ROWS + 2 + 6, 2 * ROWS + 2 + 6]);
+  expect(checkInvariants({ logDir: zk.logDir, root: "/" }).violations.map(describeViolation)).toEqual([]);
+});
