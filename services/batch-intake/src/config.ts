@@ -1,8 +1,10 @@
 import { isIP } from "node:net";
+import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import {
   baseConfig,
   egressSettings,
   parseConfig,
+  parsedText,
   port,
   type Environment,
   type Relation,
@@ -18,6 +20,8 @@ export const intakeConfig = baseConfig.extend({
   HOST: z.string().refine(isLoopback, "must be a loopback address: there is no authentication").default("127.0.0.1"),
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
+  /** Where batches that have left the queue are looked up. */
+  INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).optional(),
   ...egressSettings,
   /** User names and passwords by host, a secret file. */
   DOWNLOAD_AUTH_FILE: z.string().optional(),

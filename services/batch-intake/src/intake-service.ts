@@ -12,7 +12,10 @@ import { sweepIncoming } from "./duties/sweep-incoming.ts";
 import type { IncomingFolders } from "./files/incoming.ts";
 import { openPayloads } from "./files/payloads.ts";
 import { makeApp } from "./http/app.ts";
+import type { Archive } from "./http/reading/lookup.ts";
+import { openReading } from "./http/reading/open-reading.ts";
 import { makeIntakeQueue } from "./intake-queue.ts";
+import { countStreams } from "./gauges.ts";
 
 export interface IntakeParts {
   readonly config: IntakeConfig;
@@ -21,6 +24,8 @@ export interface IntakeParts {
   readonly incoming: IncomingFolders;
   readonly profiles: ProfileStore;
   readonly hostname: string;
+  /** Of batches that have left the queue; null: there is none to ask. */
+  readonly archive: (Archive & { close(): Promise<void> }) | null;
 }
 
 export function intakeService(parts: IntakeParts): ServiceOptions {
@@ -32,6 +37,7 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
     async close() {
       await parts.profiles.close();
       await parts.egress.close();
+      await parts.archive?.close();
     },
   };
 }
@@ -50,9 +56,18 @@ function intakeDuties({ config, egress, working, incoming, profiles }: IntakePar
 }
 
 function submissionServer(
-  { config, working, incoming, profiles, hostname }: IntakeParts,
-  { clock, log, queue }: ServiceParts,
+  { config, working, incoming, profiles, hostname, archive }: IntakeParts,
+  { clock, log, queue, registry }: ServiceParts,
 ): ExtraServer {
+  const countStream = countStreams(registry);
+  const reading = openReading({
+    queue: () => queue()?.context ?? null,
+    archive,
+    onStream(change) {
+      countStream(change);
+      if (change === "refused" || change === "cut") log.warn({ change }, "a listener was turned away");
+    },
+  });
   const app = makeApp({
     queue: makeIntakeQueue(() => queue()?.context ?? null),
     profileOf: profiles.get,
@@ -63,13 +78,20 @@ function submissionServer(
     },
     uploadMaxBytes: config.UPLOAD_MAX_BYTES,
     hostname,
+    version: config.SLUICE_VERSION,
+    reading,
     log,
   });
   let server: HttpServer | null = null;
   return {
     name: "submissions",
     async start() {
-      const listening = await listen(app, { port: config.PORT, host: config.HOST, requestTimeoutMs: 0 });
+      const listening = await listen(app, {
+        port: config.PORT,
+        host: config.HOST,
+        requestTimeoutMs: 0,
+        onClose: () => reading.streams.close(),
+      });
       if (!listening.ok) throw new Error(listening.message);
       server = listening.server;
       log.info({ url: server.url }, "submissions are taken here");

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
 import { makeLog, runService } from "@sluice/stage-runtime";
@@ -18,5 +19,6 @@ const incoming = await openIncoming(config.WORKING_DIR);
 const profiles = await openProfiles(config.PROFILES_DIR, {
   onProblem: ({ name, severity, message }) => log.warn({ profile: name, severity }, message),
 });
+const archive = config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL);
 
-await runService(intakeService({ config, egress, working, incoming, profiles, hostname: hostname() }));
+await runService(intakeService({ config, egress, working, incoming, profiles, hostname: hostname(), archive }));

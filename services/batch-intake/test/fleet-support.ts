@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { type BatchId, type BatchView, listBucket, readBatch, readJobs } from "@sluice/queue-core";
+import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { Service, silentLog } from "@sluice/stage-runtime";
@@ -73,6 +74,7 @@ export async function startIntake(cleanups: Cleanups, { env, url }: IntakeSettin
     incoming: await openIncoming(config.WORKING_DIR),
     profiles: await openProfiles(config.PROFILES_DIR),
     hostname: "test",
+    archive: config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL),
   });
   const service = new Service(options, {
     clock: systemClock,

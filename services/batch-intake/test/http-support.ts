@@ -1,7 +1,7 @@
 /** The HTTP side over a queue in memory: what it is asked to create can be looked at. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { listen } from "@sluice/http-api";
+import { listen, makeEventStreams } from "@sluice/http-api";
 import {
   type BatchId,
   batchId,
@@ -16,10 +16,14 @@ import {
 import { silentLog } from "@sluice/stage-runtime";
 import { openIncoming } from "../src/files/incoming.ts";
 import { makeApp } from "../src/http/app.ts";
+import type { HttpDeps } from "../src/http/deps.ts";
+import type { ReadingDeps } from "../src/http/reading/deps.ts";
+import { makeLive } from "../src/http/reading/live.ts";
 import type { IntakeQueue } from "../src/intake-queue.ts";
+import type { QueueReader } from "../src/queue-reader.ts";
 import { type Cleanups, PROFILE, profileOf, temporaryFolder } from "./support.ts";
 
-export interface FakeQueue extends IntakeQueue {
+export interface FakeQueue extends IntakeQueue, Pick<QueueReader, "batchOf" | "readBatch" | "readJob"> {
   readonly created: Map<BatchUuid, { readonly id: BatchId; readonly submission: Submission }>;
   readonly batches: Map<BatchId, BatchView>;
   readonly jobs: Map<JobId, JobView>;
@@ -62,10 +66,26 @@ export function fakeQueue(): FakeQueue {
   return queue;
 }
 
+/** Single batches and jobs only: lists and streams are tested on a real tree. */
+function readingOf(queue: FakeQueue): ReadingDeps {
+  const nothing = () => Promise.resolve({ items: [], next: null });
+  const readSigns = () => Promise.resolve(null);
+  const reader: QueueReader = {
+    batchOf: (uuid) => queue.batchOf(uuid),
+    readBatch: (id) => queue.readBatch(id),
+    readJob: (id) => queue.readJob(id),
+    progressOf: () => Promise.resolve(null),
+    listBatches: nothing,
+    listJobs: nothing,
+    readSigns,
+  };
+  return { reader, archive: null, live: makeLive({ readSigns, everyMs: 1_000 }), streams: makeEventStreams() };
+}
+
 export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
-  const app = makeApp({
+  const deps: HttpDeps = {
     queue,
     profileOf: profileOf({ ...PROFILE, notificationTo: ["ada@example.org"], identifierNamespace: "99999" }),
     clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5), monotonicMs: () => 0 },
@@ -73,9 +93,11 @@ export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000) {
     removeBatchFolder: (bid) => rm(join(root, bid), { recursive: true, force: true }),
     uploadMaxBytes,
     hostname: "intake.example",
+    version: "1.2.3",
+    reading: readingOf(queue),
     log: silentLog(),
-  });
-  const listening = await listen(app, { port: 0, requestTimeoutMs: 0 });
+  };
+  const listening = await listen(makeApp(deps), { port: 0, requestTimeoutMs: 0 });
   if (!listening.ok) throw new Error(listening.message);
   const { url: base, port } = listening.server;
   cleanups.add(() => listening.server.close(0));
@@ -87,7 +109,7 @@ export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000) {
     });
   const postForm = (form: FormData, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${base}/poster/submit`, { method: "POST", body: form, headers });
-  return { root, queue, base, port, postJson, postForm };
+  return { root, queue, base, port, deps, postJson, postForm };
 }
 
 /** A form as Merritt's clients send it: the fields first, or last. */

@@ -1,16 +1,17 @@
-import { createApp, problem, sendProblem } from "@sluice/http-api";
+import { addOperations, createApp, problem, sendProblem, serveDocs } from "@sluice/http-api";
 import type { Express, RequestHandler } from "express";
+import { intakeDocument, intakeOperations } from "./api.ts";
 import type { HttpDeps } from "./deps.ts";
-import { posterRoutes } from "./poster-routes.ts";
-import { v1Routes } from "./v1-routes.ts";
 
 export function makeApp(deps: HttpDeps): Express {
   const onError = (error: unknown, requestId: string): void =>
     deps.log.error({ err: error, request_id: requestId }, "a request failed");
+  const operations = intakeOperations(deps);
   return createApp({ onError }, (app) => {
+    // Anybody may link to the documentation.
+    serveDocs(app, intakeDocument(operations, deps.version));
     app.use(ownPagesOnly);
-    app.use("/poster", posterRoutes(deps));
-    app.use("/v1", v1Routes(deps));
+    addOperations(app, operations);
   });
 }
 

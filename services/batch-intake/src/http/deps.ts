@@ -4,6 +4,7 @@ import type { IncomingFolders } from "../files/incoming.ts";
 import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
 import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
+import type { ReadingDeps } from "./reading/deps.ts";
 
 /** What the HTTP side works with. */
 export interface HttpDeps extends AcceptPorts {
@@ -12,6 +13,9 @@ export interface HttpDeps extends AcceptPorts {
   readonly uploadMaxBytes: number;
   /** For Merritt's `hostname` header. */
   readonly hostname: string;
+  /** Of the software, for the documentation. */
+  readonly version: string;
+  readonly reading: ReadingDeps;
   readonly log: Log;
 }
 

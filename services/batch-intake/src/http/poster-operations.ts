@@ -1,25 +1,64 @@
 /** Merritt's way to submit: a multipart form with the payload in it, answered by a batchState. */
+import { formOperation, type Operation, type OperationSpec } from "@sluice/http-api";
 import { parseTimestamp } from "@sluice/queue-core";
-import { type Request, type Response, Router } from "express";
+import type { Request, Response } from "express";
+import { z } from "zod";
 import type { FieldProblem } from "../submission/field-problem.ts";
 import { FORM_NAMES, requestOfForm, unknownFields } from "../submission/form-request.ts";
 import { CONTENT_TYPES, parseResponseForm, printBatchState, RESPONSE_FORMS, type ResponseForm } from "./batch-state.ts";
 import type { HttpDeps } from "./deps.ts";
+import { IdempotencyHeaders } from "./idempotency-key.ts";
+import { PosterFormSchema } from "./poster-form.ts";
+import { SUBMISSION_PROBLEMS } from "./submission-problems.ts";
 import { type Accepted, type FormDialect, type FormFields, takeForm } from "./take-form.ts";
 
 /** The path says whether it is an update, and may name the object. */
 const MODES = { submit: "add", add: "add", update: "update" } as const;
 
-export function posterRoutes(deps: HttpDeps): Router {
-  const router = Router();
-  for (const [verb, mode] of Object.entries(MODES)) {
-    const post = (req: Request, res: Response): Promise<void> =>
+export function posterOperations(deps: HttpDeps): readonly Operation[] {
+  return Object.entries(MODES).flatMap(([verb, mode]) => {
+    const take = (req: Request, res: Response): Promise<void> =>
       takeForm(deps, req, res, posterDialect(deps, req, res, mode));
-    router.post(`/${verb}`, post);
-    router.post(`/${verb}/:scheme/:shoulder/:objectid`, post);
-  }
-  return router;
+    return [formOperation(specOf(verb, mode), take), formOperation(ofObject(specOf(verb, mode)), take)];
+  });
 }
+
+const batchState = z.string().describe("Merritt's bat:batchState");
+
+const specOf = (verb: string, mode: "add" | "update"): OperationSpec => ({
+  id: `poster_${verb}`,
+  method: "post",
+  path: `/poster/${verb}`,
+  group: "Merritt's form",
+  summary: mode === "add" ? "Submits, as Merritt's clients do" : "Submits a new version, as Merritt's clients do",
+  headers: IdempotencyHeaders,
+  body: { form: { fields: PosterFormSchema, files: "file" } },
+  responses: {
+    200: {
+      description: "accepted; in the form that `responseForm` or Accept names",
+      content: {
+        "application/xml": batchState,
+        "application/json": z.looseObject({}).describe("Merritt's bat:batchState"),
+        "text/x-anvl": batchState,
+      },
+      headers: { BID: "the batch's id outside", hostname: "of the machine that took it" },
+    },
+  },
+  problems: SUBMISSION_PROBLEMS,
+});
+
+/** The object that it is about stands in the path: /ark:/99999/fk4abc */
+const ofObject = (spec: OperationSpec): OperationSpec => ({
+  ...spec,
+  id: `${spec.id}_object`,
+  path: `${spec.path}/{scheme}/{shoulder}/{objectid}`,
+  summary: `${spec.summary}; the path names the object`,
+  params: z.object({
+    scheme: z.string().describe("`ark:`"),
+    shoulder: z.string().describe("name assigning authority"),
+    objectid: z.string().describe("name"),
+  }),
+});
 
 function posterDialect(deps: HttpDeps, req: Request, res: Response, mode: "add" | "update"): FormDialect {
   const objectId = objectOfPath(req);

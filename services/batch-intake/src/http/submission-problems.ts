@@ -1,0 +1,10 @@
+import type { ProblemCode } from "@sluice/http-api";
+
+/** What can be said against a submission, besides what is wrong with the request itself. */
+export const SUBMISSION_PROBLEMS: readonly ProblemCode[] = [
+  "FORBIDDEN",
+  "DIGEST_MISMATCH",
+  "IDEMPOTENCY_KEY_REUSED",
+  "UNAVAILABLE",
+  "INSUFFICIENT_STORAGE",
+];
