@@ -8,6 +8,7 @@ export const PROBLEMS = {
   METHOD_NOT_ALLOWED: { status: 405, title: "Method not allowed here" },
   CONFLICT: { status: 409, title: "The current state does not allow this" },
   COLLECTION_HELD: { status: 409, title: "The collection is held" },
+  CONFIRMATION_NEEDED: { status: 409, title: "This must be confirmed" },
   REQUEST_IN_PROGRESS: { status: 409, title: "The same request is being worked on" },
   PRECONDITION_FAILED: { status: 412, title: "It has changed meanwhile" },
   PAYLOAD_TOO_LARGE: { status: 413, title: "Too large" },

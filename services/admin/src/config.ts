@@ -1,14 +1,42 @@
-import { baseConfig, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
+import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
+import {
+  baseConfig,
+  type Environment,
+  parseConfig,
+  parsedText,
+  port,
+  ratio,
+  type Relation,
+  wholeNumber,
+} from "@sluice/stage-runtime";
 import { z } from "zod";
+
+const folder = z
+  .string()
+  .optional()
+  .transform((raw) => (raw === "" ? undefined : raw));
 
 export const adminConfig = baseConfig.extend({
   METRICS_PORT: port().default(9_408),
   PORT: port().default(8_081),
-  /** Loopback until there is authentication. */
   HOST: z.string().default("127.0.0.1"),
+  ...ACCESS_FIELDS,
   /** However many scrape and look, ZooKeeper is asked at most this often. */
   SURVEY_MAX_AGE_MS: wholeNumber({ max: 60_000 }).default(2_000),
+  WORKING_DIR: z.string().default("./data/queue"),
+  PROFILES_DIR: z.string().default("./data/profiles"),
+  /** As the provisioner has it: shown, not used. */
+  SPACE_LIMIT: ratio().default(0.8),
+  /** Where batches that have left the queue are looked up. */
+  INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).optional(),
+  /** The outbox of a development fleet: its mails are shown. */
+  MAIL_OUTBOX_DIR: folder,
+  /** Where the services write their logs, if they can be read from here. */
+  LOGS_DIR: folder,
 });
 export type AdminConfig = Readonly<z.infer<typeof adminConfig>>;
 
-export const loadConfig = (env: Environment): AdminConfig => parseConfig("admin", adminConfig, env);
+export const ADMIN_RELATIONS: readonly Relation[] = ACCESS_RELATIONS;
+
+export const loadConfig = (env: Environment): AdminConfig => parseConfig("admin", adminConfig, env, ADMIN_RELATIONS);

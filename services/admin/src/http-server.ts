@@ -8,17 +8,23 @@ export interface HttpServerOptions {
   readonly port: number;
   readonly graceMs: number;
   readonly log: Log;
+  /** Called when closing begins: ends what would not end by itself. */
+  readonly onClose?: () => void;
+  /** Told where it listens. */
+  readonly onListening?: (url: string) => void;
 }
 
-export function httpServer(app: RequestListener, { host, port, graceMs, log }: HttpServerOptions): ExtraServer {
+export function httpServer(app: RequestListener, options: HttpServerOptions): ExtraServer {
+  const { host, port, graceMs, log, onClose } = options;
   let server: HttpServer | null = null;
   return {
     name: "http",
     async start() {
-      const listening = await listen(app, { host, port });
+      const listening = await listen(app, { host, port, ...(onClose === undefined ? {} : { onClose }) });
       if (!listening.ok) throw new Error(listening.message);
       server = listening.server;
       log.info({ url: server.url }, "console and API");
+      options.onListening?.(server.url);
     },
     stop: async () => await server?.close(graceMs),
   };

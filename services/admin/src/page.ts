@@ -26,7 +26,7 @@ export function queuePage(survey: FleetSurvey | null): string {
 <meta http-equiv="refresh" content="${REFRESH_SECONDS}"><title>Sluice</title><style>${STYLE}</style></head>
 <body><h1>Sluice</h1>
 ${survey === null ? '<p class="warn">ZooKeeper does not answer. Nothing is lost; work goes on when it is back.</p>' : fleet(survey)}
-<p>As JSON: <a href="/v1/queue">/v1/queue</a></p></body></html>
+<p><a href="/docs">The operators' API</a></p></body></html>
 `;
 }
 

@@ -1,16 +1,104 @@
-import type { ExtraServer, ServiceParts } from "@sluice/stage-runtime";
-import { adminApp } from "./app.ts";
+import { type AccessSettings, type Authenticator, openAccess } from "@sluice/access";
+import { makeEventStreams } from "@sluice/http-api";
+import type { Inventory } from "@sluice/inventory";
+import type { ProfileStore } from "@sluice/profile-store";
+import { type ExtraServer, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import type { Session } from "@sluice/zookeeper";
+import { randomBytes } from "node:crypto";
 import type { AdminConfig } from "./config.ts";
+import { historyKeeper, makeHistory } from "./fleet/history.ts";
+import { makeOverviews } from "./fleet/overview.ts";
 import { exportFleet } from "./gauges.ts";
 import { httpServer } from "./http-server.ts";
+import { adminApp } from "./http/app.ts";
+import type { AdminDeps } from "./http/deps.ts";
+import { makeTopics } from "./http/topics.ts";
+import { indexFiller } from "./index/fill-index.ts";
+import { makeJobIndex } from "./index/job-index.ts";
+import { ADMIN_METRICS } from "./metrics.ts";
+import { addPage } from "./page-route.ts";
 import { makeSurveyor } from "./surveyor.ts";
 
-type Settings = Pick<AdminConfig, "HOST" | "PORT" | "SURVEY_MAX_AGE_MS" | "SHUTDOWN_GRACE_MS">;
+/** What the service reads besides the queue. */
+export interface Outside {
+  readonly profiles: Pick<ProfileStore, "get" | "names">;
+  readonly archive: Pick<Inventory, "findArchivedBatch" | "findArchivedJob"> | null;
+  readonly close?: () => Promise<void>;
+  /** Told where the API is. */
+  readonly onListening?: (url: string) => void;
+}
 
-/** Gauges at the metrics port, page and API at their own: all from one look at the fleet. */
-export function serveFleet(config: Settings, { queue, clock, registry, log }: ServiceParts): ExtraServer {
+const LIVE_EVERY_MS = 1_000;
+
+/** Gauges at the metrics port, API and pages at their own: all from one look at the fleet. */
+export function serveFleet(config: AdminConfig, outside: Outside, parts: ServiceParts): readonly ExtraServer[] {
+  const { queue, clock, registry, log } = parts;
   const surveyor = makeSurveyor(queue, clock, config.SURVEY_MAX_AGE_MS);
   exportFleet(registry, surveyor);
-  const app = adminApp(surveyor, (error, requestId) => log.error({ err: error, requestId }, "a request failed"));
-  return httpServer(app, { host: config.HOST, port: config.PORT, graceMs: config.SHUTDOWN_GRACE_MS, log });
+  const metrics = makeInstruments(ADMIN_METRICS, registry);
+  const session = (): Session | null => queue()?.context.session ?? null;
+  const index = makeJobIndex(clock);
+  const history = makeHistory({ session, surveyor, nowMs: clock.nowMs });
+  const streams = makeEventStreams({ onChange: () => metrics.streams.set(streams.count) });
+  const deps: AdminDeps = {
+    queue,
+    clock,
+    log,
+    metrics,
+    index,
+    history,
+    overviews: makeOverviews({
+      queue,
+      clock,
+      surveyor,
+      index,
+      history,
+      workingDir: config.WORKING_DIR,
+      admitBelow: config.SPACE_LIMIT,
+    }),
+    profiles: outside.profiles,
+    archive: outside.archive,
+    topics: makeTopics({ streams, everyMs: LIVE_EVERY_MS }),
+    randomBytes,
+    settings: {
+      version: config.SLUICE_VERSION,
+      workingDir: config.WORKING_DIR,
+      outboxDir: config.MAIL_OUTBOX_DIR ?? null,
+      logsDir: config.LOGS_DIR ?? null,
+    },
+  };
+  const app = adminApp({
+    deps,
+    authenticator: authenticatorOf(config, session, parts),
+    callsPerMinute: config.CALLS_PER_MINUTE,
+    open: (router) => addPage(router, surveyor),
+  });
+  return [
+    indexFiller(index, session),
+    historyKeeper(history, (error) => log.error({ err: error }, "no sample was taken")),
+    httpServer(app, {
+      host: config.HOST,
+      port: config.PORT,
+      graceMs: config.SHUTDOWN_GRACE_MS,
+      log,
+      onClose: () => streams.close(),
+      onListening: (url) => outside.onListening?.(url),
+    }),
+  ];
+}
+
+function authenticatorOf(
+  settings: AccessSettings,
+  session: () => Session | null,
+  { clock, log }: ServiceParts,
+): Authenticator {
+  if (settings.AUTH === "off") log.warn("AUTH is off: whoever reaches the port may do everything");
+  return openAccess({
+    settings,
+    session,
+    clock,
+    // The provider is the operator's own choice: it may stand inside the walls.
+    fetchKeys: (url, init) => fetch(url, { ...init, redirect: "error" }),
+    onProblem: (problem) => log.warn({ problem }, "tokens"),
+  });
 }

@@ -1,0 +1,85 @@
+/** The operators' API behind its wall, its documentation before it. */
+import type { Authenticator } from "@sluice/access";
+import {
+  addOperations,
+  callers,
+  createApp,
+  limitCallers,
+  limitGuesses,
+  openApiDocument,
+  type OpenApiDocument,
+  type Operation,
+  serveDocs,
+} from "@sluice/http-api";
+import type { Express, IRouter, RequestHandler } from "express";
+import { counted } from "./counted.ts";
+import type { AdminDeps } from "./deps.ts";
+import { fleetOperations } from "./fleet-operations.ts";
+import { youOperations } from "./you-operations.ts";
+
+export const COOKIE = "sluice";
+/** Whoever is refused more often in a minute from one address guesses. */
+const GUESSES_PER_MINUTE = 60;
+
+export interface AppParts {
+  readonly deps: AdminDeps;
+  readonly authenticator: Authenticator;
+  readonly callsPerMinute: number;
+  /** What needs no caller: pages, login. */
+  readonly open: (router: IRouter) => void;
+}
+
+export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
+  ...youOperations(deps),
+  ...fleetOperations(deps),
+];
+
+export function adminApp({ deps, authenticator, callsPerMinute, open }: AppParts): Express {
+  const { log, metrics } = deps;
+  const operations = adminOperations(deps);
+  const onError = (error: unknown, requestId: string): void =>
+    log.error({ err: error, request_id: requestId }, "a request failed");
+  return createApp({ onError }, (app) => {
+    serveDocs(app, adminDocument(operations, deps.settings.version));
+    open(app);
+    app.use("/v1", ...wall(authenticator, callsPerMinute, metrics.refused));
+    addOperations(
+      app,
+      operations.map((each) => counted(each, metrics, deps.clock)),
+    );
+  });
+}
+
+const wall = (
+  authenticator: Authenticator,
+  callsPerMinute: number,
+  refused: AdminDeps["metrics"]["refused"],
+): readonly RequestHandler[] => [
+  limitGuesses(GUESSES_PER_MINUTE),
+  callers({ authenticator, cookie: COOKIE, onRefused: () => refused.inc() }),
+  limitCallers(callsPerMinute),
+];
+
+export const adminDocument = (operations: readonly Operation[], version: string): OpenApiDocument =>
+  openApiDocument(
+    {
+      title: "Sluice: operators",
+      version,
+      description:
+        "Look at the fleet, its batches and jobs; hold, release, resume, fail, delete; one or many.\n\nEvery caller shows " +
+        "`Authorization: Bearer TOKEN`. Times are RFC 3339 in UTC. Errors are `application/problem+json` (RFC 9457); `X-Request-Id` of the " +
+        "answer finds it in our logs. Every change has a reason, and stands in the audit.",
+      groups: {
+        You: "Who asks, and the tables that states and actions come from.",
+        Fleet: "Stages, workers, the queue as a whole.",
+        Collections: "Whose deposits they are.",
+        Batches: "A batch is what was submitted at once.",
+        Jobs: "A job brings one object into the store and the inventory.",
+        Audit: "Every change, in a chain of hashes.",
+        Tree: "The queue's own nodes.",
+        Tokens: "Who may come in.",
+        Mails: "What depositors were told.",
+      },
+    },
+    operations,
+  );

@@ -1,0 +1,46 @@
+/** The workers that are registered, and what they have in hand. */
+import { paths, records, type WorkerRecord } from "@sluice/queue-core";
+import type { HoldView, WorkerView } from "@sluice/wire";
+import type { Session } from "@sluice/zookeeper";
+import { timeOf } from "./times.ts";
+
+export interface Registered {
+  readonly stage: string;
+  readonly id: string;
+  readonly record: WorkerRecord;
+}
+
+/** null = no answer. Services that are no stage (the admin) are registered too. */
+export async function readWorkers(session: Session): Promise<readonly Registered[] | null> {
+  const stages = await session.children(paths.workers);
+  if (!stages.ok) return stages.code === "NO_NODE" ? [] : null;
+  const names = [...stages.value.names].sort();
+  const listed = await session.readMany(names.map((stage) => ({ children: paths.stageWorkers(stage) })));
+  if (!listed.ok) return null;
+  const all = names.flatMap((stage, i) => {
+    const answer = listed.value[i];
+    return answer?.kind === "children" ? [...answer.names].sort().map((id) => ({ stage, id })) : [];
+  });
+  const nodes =
+    all.length === 0 ? null : await session.readMany(all.map(({ stage, id }) => ({ get: paths.worker(stage, id) })));
+  if (nodes?.ok === false) return null;
+  return all.flatMap(({ stage, id }, i) => {
+    const answer = nodes?.value[i];
+    const record = answer?.kind === "node" ? records.worker.decode(answer.node.data) : null;
+    return record?.ok === true ? [{ stage, id, record: record.value }] : [];
+  });
+}
+
+export const workerView = ({ stage, id, record }: Registered, drains: ReadonlyMap<string, HoldView>): WorkerView => ({
+  id,
+  stage,
+  host: record.host,
+  pid: record.pid,
+  version: record.version,
+  since: timeOf(record.since),
+  jobs: record.jobs,
+  concurrency: record.concurrency,
+  cpu_seconds: record.cpu_seconds,
+  memory_bytes: record.memory_bytes,
+  draining: drains.get(id) ?? null,
+});
