@@ -144,10 +144,16 @@ describe("mrt-embargo.txt", () => {
 
   test("that cannot be read fails the job: nothing becomes open by mistake", async () => {
     const { attempt, laboratory } = await processed(objectOf({ "mrt-embargo.txt": "embargoEndDate: soon\n" }));
-    expect(attempt).toMatchObject({ kind: "fail", message: expect.stringContaining("mrt-embargo.txt") });
+    const message = expect.stringContaining("mrt-embargo.txt");
+    expect(attempt).toMatchObject({ kind: "fail", code: "METADATA_INVALID", message });
     expect(validateRoot(laboratory.store).objects.size).toBe(0);
     expect(laboratory.minter.minted).toEqual([]);
   });
+});
+
+test.each(["mrt-dua.txt", "mrt-eml.xml", "mrt-dataone-manifest.txt"])("%s is stored as it is", async (name) => {
+  const { attempt } = await processed(objectOf({ [name]: "whatever <it> says" }));
+  expect(storedVersion(attempt).text(`producer/${name}`)).toBe("whatever <it> says");
 });
 
 describe("the package's own mrt-manifest.txt", () => {
@@ -164,9 +170,9 @@ describe("the package's own mrt-manifest.txt", () => {
   test.each<[string, string, readonly string[]]>([
     ["another digest", "DIGEST_MISMATCH", [`a.txt | md5 | ${"0".repeat(32)} | 1 | |`]],
     ["another size", "SIZE_MISMATCH", [`a.txt | md5 | ${MD5_OF_A} | 2 | |`]],
-    ["a file that is not there", "MANIFEST_CORRUPT", ["a.txt | | | | |", "b.txt | | | | |"]],
-    ["not all files", "MANIFEST_CORRUPT", ["mrt-manifest.txt | | | | |"]],
-    ["nothing that can be read", "MANIFEST_CORRUPT", ["a.txt | md9 | 00 | 1 | |"]],
+    ["a file that is not there", "METADATA_INVALID", ["a.txt | | | | |", "b.txt | | | | |"]],
+    ["not all files", "METADATA_INVALID", ["mrt-manifest.txt | | | | |"]],
+    ["nothing that can be read", "METADATA_INVALID", ["a.txt | md9 | 00 | 1 | |"]],
   ])("fails the job when it names %s", async (_what, code, rows) => {
     expect(await run(rows)).toMatchObject({ kind: "fail", code });
   });

@@ -46,4 +46,4 @@ async function readClaims(kept: ClaimFolder, parts: ProcessorParts): Promise<Ste
   return went(claims);
 }
 
-const disagrees = (what: string) => ended(fail("MANIFEST_CORRUPT", `the package's own ${NAME}: ${what}`));
+const disagrees = (what: string) => ended(fail("METADATA_INVALID", `the package's own ${NAME}: ${what}`));

@@ -7,5 +7,5 @@ export function judgeEmbargo(files: ReservedFiles): Outcome | null {
   const text = files.get("mrt-embargo.txt");
   const embargo = text === undefined ? null : parseEmbargo(text);
   if (embargo === null || embargo.ok) return null;
-  return fail("PAYLOAD_UNREADABLE", `mrt-embargo.txt: ${embargo.problems.map(describeProblem).join("; ")}`);
+  return fail("METADATA_INVALID", `mrt-embargo.txt: ${embargo.problems.map(describeProblem).join("; ")}`);
 }

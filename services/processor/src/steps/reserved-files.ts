@@ -30,7 +30,7 @@ export async function readReserved(
     const bytes = sizes.get(name);
     if (bytes === undefined) continue;
     if (bytes > MAX_BYTES) {
-      return ended(fail("PAYLOAD_UNREADABLE", `${name} has ${bytes} bytes: more than ${MAX_BYTES} are not read`));
+      return ended(fail("METADATA_INVALID", `${name} has ${bytes} bytes: more than ${MAX_BYTES} are not read`));
     }
     const file = await kept.producer.read(name);
     if (!file.ok) return diskTrouble(file.error, parts.diskFullWaitMs);
