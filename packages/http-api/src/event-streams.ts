@@ -72,6 +72,10 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
         sendProblem(response, problem("UNAVAILABLE", why, { retryAfterSeconds: 10 }));
         return null;
       }
+      if (request.method === "HEAD") {
+        response.status(200).set(HEADERS).end();
+        return null;
+      }
       request.socket.setNoDelay(true);
       request.socket.setTimeout(0);
       response.status(200).set(HEADERS);

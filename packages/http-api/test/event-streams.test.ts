@@ -52,6 +52,13 @@ describe("a stream", () => {
     expect((await listenTo({ "last-event-id": "42" })).stream.lastEventId).toBe("42");
   });
 
+  test("answers a HEAD with its headers, and ends", async () => {
+    const { opened } = await start();
+    const response = await fetch(`${server.url}/events`, { method: "HEAD" });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    expect([await response.text(), opened]).toEqual(["", []]);
+  });
+
   test("beats while nothing happens", async () => {
     const { listenTo } = await start({ heartbeatMs: 5 });
     const { events } = await listenTo();

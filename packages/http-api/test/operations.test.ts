@@ -199,6 +199,7 @@ describe("the page", () => {
     const page = await response.text();
     for (const { spec } of OPERATIONS) expect(page).toContain(`id="${spec.id}"`);
     expect(page).toContain('id="schema-NewThing"');
+    expect(page).toContain('Body as application/json: <a href="#schema-NewThing">NewThing</a>');
     expect(page).toContain("Things &lt;of&gt; &amp; for everybody");
     expect(page).toContain("All <code>things</code>.");
     expect(page).toContain("curl &quot;$BASE/v1/things/$ID&quot; -H &#39;content-type: application/json&#39;");

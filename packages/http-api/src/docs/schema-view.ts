@@ -44,7 +44,9 @@ const joined = (parts: readonly Html[], by: string): Html =>
 /** The properties of an object, one row each; of anything else its type. */
 export function schemaView(schema: JsonSchema, caption: string): Html {
   const properties = propertiesOf(schema);
-  if (properties.length === 0) return html`<p>${typeOf(schema)}</p>`;
+  if (properties.length === 0) return html`<p>${caption}: ${typeOf(schema)}</p>`;
+  // A named schema with some fields added: the name stands for the others.
+  if (schema["$ref"] !== undefined) return schemaAndMore(schema, caption);
   return html`<table>
     <caption>
       ${caption}
@@ -67,6 +69,11 @@ export function schemaView(schema: JsonSchema, caption: string): Html {
       )}
     </tbody>
   </table>`;
+}
+
+function schemaAndMore({ $ref, ...more }: JsonSchema, caption: string): Html {
+  return html`<p>${caption}: ${typeOf({ $ref })}, and</p>
+    ${schemaView(more, "Fields besides")}`;
 }
 
 /** Objects without a name are shown where they stand. */
