@@ -44,6 +44,7 @@ const OWN: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
     FILE_MAX_BYTES: "1.5",
     EGRESS_ALLOW: "10/8",
     EGRESS_PORTS: "http",
+    DOWNLOAD_AUTH_FILE: "nowhere.json",
   },
   processor: { STORAGE_URL: "s3:bucket", MINT_URL: "ark", OBJECT_BUSY_WAIT_MS: "0", EGRESS_ALLOW: "10/8" },
   recorder: { INVENTORY_URL: "mysql://db", STORAGE_URL: "nowhere", EGRESS_ALLOW: "10/8" },

@@ -6,7 +6,7 @@ export type { EgressResponse } from "./egress/response.ts";
 export type { Resolve } from "./egress/connector.ts";
 export { LOOPBACK, policyOf, PUBLIC_ONLY } from "./egress/policy.ts";
 export type { AllowRule, EgressPolicy, EgressSettings } from "./egress/policy.ts";
-export { type BasicAuth, type Credentials, openCredentials } from "./egress/credentials.ts";
+export { type BasicAuth, type Credentials, credentialsProblem, openCredentials } from "./egress/credentials.ts";
 export { DigestMeter, digestMatches, meterStream } from "./digest-meter.ts";
 export type { DigestName, Digests, ExpectedDigest } from "./digest-meter.ts";
 export { ContainedFolder, type FileFacts, type UnfinishedFile } from "./disk/contained-folder.ts";

@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type Credentials, createEgress, type Egress, LOOPBACK, openCredentials, PUBLIC_ONLY } from "../src/index.ts";
+import {
+  type Credentials,
+  createEgress,
+  credentialsProblem,
+  type Egress,
+  LOOPBACK,
+  openCredentials,
+  PUBLIC_ONLY,
+} from "../src/index.ts";
 import { content, redirect, startServer, type TestServer } from "./misbehaving-server.ts";
 
 let folder: string;
@@ -39,7 +47,7 @@ describe("credentials", () => {
       ...["https://plain.example.org:8080/", "http://plain.example.org/", "https://data.example.org.evil.org/"],
     ])
       expect(await find(new URL(url))).toBeUndefined();
-    expect(problems).toEqual([]);
+    expect([problems, credentialsProblem(file)]).toEqual([[], null]);
   });
 
   test("are read again when the file has changed, and hold while it is wrong or gone", async () => {
@@ -81,6 +89,8 @@ describe("credentials", () => {
     await write(rules);
     await expect(open()).rejects.toThrow(file);
     await expect(open()).rejects.not.toThrow(/s3cret/);
+    expect(credentialsProblem(file)).toMatch(file);
+    expect(credentialsProblem(file)).not.toMatch(/s3cret/);
   });
 });
 

@@ -1,4 +1,13 @@
-import { baseConfig, egressSettings, type Environment, parseConfig, port, wholeNumber } from "@sluice/stage-runtime";
+import { credentialsProblem } from "@sluice/safe-io";
+import {
+  baseConfig,
+  checkedText,
+  egressSettings,
+  type Environment,
+  parseConfig,
+  port,
+  wholeNumber,
+} from "@sluice/stage-runtime";
 import { z } from "zod";
 
 export const downloaderConfig = baseConfig.extend({
@@ -6,7 +15,7 @@ export const downloaderConfig = baseConfig.extend({
   WORKING_DIR: z.string().default("./data/queue"),
   ...egressSettings,
   /** User names and passwords by host, a secret file. */
-  DOWNLOAD_AUTH_FILE: z.string().optional(),
+  DOWNLOAD_AUTH_FILE: checkedText(credentialsProblem).optional(),
   /** Files of one job fetched at once; times STAGE_CONCURRENCY for the process. */
   FILES_AT_ONCE: wholeNumber({ min: 1, max: 1_000 }).default(4),
   CONNECTIONS_PER_HOST: wholeNumber({ min: 1, max: 1_000 }).default(8),

@@ -1,5 +1,7 @@
+import { credentialsProblem } from "@sluice/safe-io";
 import {
   baseConfig,
+  checkedText,
   egressSettings,
   type Environment,
   parseConfig,
@@ -15,7 +17,7 @@ export const estimatorConfig = baseConfig.extend({
   WORKING_DIR: z.string().default("./data/queue"),
   ...egressSettings,
   /** User names and passwords by host, a secret file. */
-  DOWNLOAD_AUTH_FILE: z.string().optional(),
+  DOWNLOAD_AUTH_FILE: checkedText(credentialsProblem).optional(),
   HEAD_PER_HOST: wholeNumber({ min: 1, max: 1_000 }).default(4),
   HEAD_PER_PROCESS: wholeNumber({ min: 1, max: 10_000 }).default(64),
   HEAD_TIMEOUT_MS: wholeNumber({ min: 1, max: 600_000 }).default(15_000),

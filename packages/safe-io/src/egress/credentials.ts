@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 
 export interface BasicAuth {
@@ -57,8 +58,19 @@ async function warnOfReaders(file: string, onProblem: (message: string) => void)
   if ((mode & 0o007) !== 0) onProblem(`${file} can be read by everybody on this machine`);
 }
 
-async function readRules(file: string): Promise<Rules> {
-  const text = await readFile(file, "utf8");
+/** What is wrong with such a file, for whoever reads the configuration; null: nothing. */
+export function credentialsProblem(file: string): string | null {
+  try {
+    parseRules(file, readFileSync(file, "utf8"));
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const readRules = async (file: string): Promise<Rules> => parseRules(file, await readFile(file, "utf8"));
+
+function parseRules(file: string, text: string): Rules {
   const entries = Object.entries(objectOf(parseJson(text)) ?? wrong(file, "it is no JSON object"));
   return new Map(entries.map(([host, rule]) => ruleOf(file, host, rule)));
 }

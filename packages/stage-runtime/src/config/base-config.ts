@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { z } from "zod";
 import { failpointsProblem } from "../engine/failpoint-rules.ts";
-import { port, wholeNumber, zookeeperConnect } from "./fields.ts";
+import { checkedText, port, wholeNumber, zookeeperConnect } from "./fields.ts";
 import type { Relation } from "./relations.ts";
 
 /** Becomes a znode's name, a label and part of a log line: only what is safe in all of them. */
@@ -37,13 +37,7 @@ export const baseConfig = z.object({
     .regex(WORKER_ID, "must be 1 to 64 letters, digits, dots, dashes or underscores")
     .default(defaultWorkerId),
   /** Tests only: `estimator.afterClaim=kill;recorder.beforeCommit=sleep(200)@0.5#3`. */
-  FAILPOINTS: z
-    .string()
-    .superRefine((raw, ctx) => {
-      const problem = failpointsProblem(raw);
-      if (problem !== null) ctx.addIssue({ code: "custom", message: problem });
-    })
-    .default(""),
+  FAILPOINTS: checkedText(failpointsProblem).default(""),
   SLUICE_VERSION: z.string().default("0.1.0"),
   SLUICE_COMMIT: z.string().default("unknown"),
 });

@@ -41,6 +41,14 @@ export function parsedText<T>(parse: (text: string) => T | null, expected: strin
   });
 }
 
+/** A text that is taken as it is, unless something is wrong with it or with what it names. */
+export function checkedText(problemOf: (text: string) => string | null) {
+  return z.string().superRefine((text, ctx) => {
+    const problem = problemOf(text);
+    if (problem !== null) ctx.addIssue({ code: "custom", message: problem });
+  });
+}
+
 /** `host:port,host:port/chroot`; said to be wrong here, before anything tries to connect. */
 export function zookeeperConnect() {
   return z.string({ error: "is required: host:port,host:port/chroot" }).superRefine((raw, ctx) => {
