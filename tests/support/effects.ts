@@ -35,10 +35,13 @@ const COUNTS = `select ${Object.entries(TABLES)
   .map(([name, table]) => `(select count(*) from ${table}) as ${name}`)
   .join(", ")}`;
 
+/** Rows of either driver carry more than their columns. */
+const countsOf = ({ objects, versions, ingests }: Inventory): Inventory => ({ objects, versions, ingests });
+
 export function inventoryCounts(file: string): Inventory {
   const db = new Database(file, { readonly: true });
   try {
-    return db.prepare(COUNTS).get() as Inventory;
+    return countsOf(db.prepare(COUNTS).get() as Inventory);
   } finally {
     db.close();
   }
@@ -48,7 +51,7 @@ export async function mysqlInventoryCounts(url: string): Promise<Inventory> {
   const connection = await createConnection(url);
   try {
     const [rows] = await connection.query<(RowDataPacket & Inventory)[]>(COUNTS);
-    return rows[0]!;
+    return countsOf(rows[0]!);
   } finally {
     await connection.end();
   }
