@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
+import { credentialsProblem } from "@sluice/safe-io";
 import {
   baseConfig,
+  checkedText,
   egressSettings,
   parseConfig,
   parsedText,
@@ -24,7 +26,7 @@ export const intakeConfig = baseConfig.extend({
   INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).optional(),
   ...egressSettings,
   /** User names and passwords by host, a secret file. */
-  DOWNLOAD_AUTH_FILE: z.string().optional(),
+  DOWNLOAD_AUTH_FILE: checkedText(credentialsProblem).optional(),
   UPLOAD_MAX_BYTES: wholeNumber({ min: 1 }).default(30 * GB),
   MANIFEST_MAX_BYTES: wholeNumber({ min: 1 }).default(GB / 2),
   /** `default` takes what Merritt's production takes, `strict` what its public validator takes. */
