@@ -1,30 +1,27 @@
-/** `npm run bench`: rates on this machine, as JSON lines. A shared machine varies by half: compare, do not judge. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { startZooKeeper } from "@sluice/local-parts";
-import { expandBatch, openQueue } from "./queue.ts";
-import { runEmptyStage } from "./stage.ts";
+/** `npm run bench`: figures of this machine, as JSON lines. A shared machine varies by half: compare, do not judge. */
+import { measureManifest } from "./manifest.ts";
+import { measureRates } from "./rates.ts";
+import { measureFleet } from "./whole-fleet.ts";
 
-const JOBS = Number(process.argv[2] ?? 5_000);
+const USAGE = [
+  "npm run bench -- [jobs]               rates of the queue itself",
+  "npm run bench -- fleet [rows]         a batch through the whole fleet: rate, and peak memory of every process",
+  "npm run bench -- manifest [rows]      reading a manifest: rate, and peak memory",
+].join("\n");
 
-const print = (what: string, figures: object): void => console.log(JSON.stringify({ what, ...figures }));
-
-const dataDir = await mkdtemp(join(tmpdir(), "sluice-bench-"));
-const zookeeper = await startZooKeeper({ dataDir, log: (line) => console.error(line) });
-try {
-  print("machine", { cpus: cpus().length, node: process.version, zookeeper: zookeeper.source, fsync: true });
-  const ctx = await openQueue(zookeeper.connect);
-  for (const concurrency of [1, 50]) {
-    const jobs = concurrency === 1 ? Math.min(JOBS, 500) : JOBS;
-    const startedMs = performance.now();
-    await expandBatch(ctx, jobs);
-    const seconds = (performance.now() - startedMs) / 1000;
-    print("expansion", { rows: jobs, rowsPerSecond: Math.round(jobs / seconds) });
-    print("empty stage", { jobs, concurrency, ...(await runEmptyStage(zookeeper.connect, jobs, concurrency)) });
+/** Memory has a limit, unlike speed: false = something was above it. */
+async function run(what: string, count: number | undefined): Promise<boolean> {
+  switch (what) {
+    case "fleet":
+      return await measureFleet(count ?? 10_000);
+    case "manifest":
+      return await measureManifest(count ?? 1_000_000);
+    default:
+      if (!/^\d*$/.test(what)) throw new Error(USAGE);
+      await measureRates(what === "" ? 5_000 : Number(what));
+      return true;
   }
-  await ctx.session.close();
-} finally {
-  await zookeeper.stop();
-  await rm(dataDir, { recursive: true, force: true });
 }
+
+const [what = "", count] = process.argv.slice(2);
+process.exitCode = (await run(what, count === undefined ? undefined : Number(count))) ? 0 : 1;
