@@ -84,6 +84,11 @@ export default tseslint.config(
     ["zookeeper", "queue-core", "stage-runtime", "testkit"],
     "A leaf: imports nothing of ours.",
   ),
+  mayNotImport(
+    ["packages/{fsck,tree-snapshot}/src/**"],
+    ["stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
+    "Operators' tools know queue-core and zookeeper.",
+  ),
   mayNotImport(["services/*/src/**", "tools/*/src/**"], ["testkit"], "testkit is for tests."),
   {
     files: ["**/*.ts"],

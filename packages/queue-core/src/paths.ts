@@ -76,6 +76,8 @@ export const paths = {
 
   fleet: "/fleet",
   fleetId: "/fleet/id",
+  /** There from the first to the last write of a restore: what stands beside it is not a tree yet. */
+  restoring: "/fleet/restoring",
   fleetIds: "/fleet/ids",
   fleetJobs: "/fleet/jobs",
   fleetJob: (id: JobId) => `/fleet/jobs/${id}`,

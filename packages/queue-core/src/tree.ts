@@ -9,6 +9,7 @@ export type TreeResult =
   { readonly ok: true; readonly fleetId: string } | { readonly ok: false; readonly problem: string };
 
 const TRIES_MAX = 10;
+const HALF_RESTORED = `a restore is under way or was broken off (${paths.restoring}): restore again, replacing what is there`;
 
 /**
  * Makes what is missing and answers with /fleet/id, the random name of this tree's history. Every process remembers
@@ -24,8 +25,11 @@ export async function ensureTree(ctx: QueueContext): Promise<TreeResult> {
     createOp(paths.auditHead, records.auditHead.encode({ number: 0, hash: "" })),
   ];
   for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
-    const there = await ctx.session.readMany(wanted.map(({ path }): Read => ({ get: path })));
+    const there = await ctx.session.readMany(
+      [...wanted, { path: paths.restoring }].map(({ path }): Read => ({ get: path })),
+    );
     if (!there.ok) return { ok: false, problem: `${there.code} ${there.detail}` };
+    if (there.value.at(-1)?.kind === "node") return { ok: false, problem: HALF_RESTORED };
     const missing = wanted.filter((_, i) => there.value[i]?.kind !== "node");
     if (missing.length === 0) return await readFleetId(ctx);
     const made = await ctx.committer.submit({ rank: "operator", ops: missing });

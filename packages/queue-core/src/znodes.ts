@@ -60,6 +60,11 @@ export const ZNODES: readonly ZnodeRow[] = [
   row("/locks/inventory/ARK", LockSchema, "recorder", true),
   row("/locks/localid/LOCALID_OWNER", LockSchema, "processor", true),
   row("/fleet/id", "a random id of this tree's history", "whoever starts the tree; a restore writes a new one"),
+  row(
+    "/fleet/restoring",
+    "which snapshot",
+    "a restore, from its first write to its last: nobody else starts meanwhile",
+  ),
   row("/fleet/ids", FleetIdsSchema, "batch-intake, when it reserves a block of numbers"),
   row("/fleet/jobs/JID", FleetJobSchema, "every claim, move, snooze and operator's action"),
   row("/fleet/batches/STATE/BID", null, "every move of the batch; its version counts the claims of that state"),

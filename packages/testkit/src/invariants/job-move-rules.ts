@@ -13,7 +13,7 @@ import {
   resumeChoices,
 } from "@sluice/queue-core";
 import type { Finding, InvariantId } from "./names.ts";
-import { namesOperator } from "./operators.ts";
+import { isRepair, namesOperator } from "./operators.ts";
 import type { JobChange } from "./views.ts";
 
 interface Move {
@@ -71,7 +71,7 @@ export const JOB_MOVE_RULES: Partial<Record<InvariantId, (change: JobChange) => 
 
   "I-18": (change) => {
     const { before, after } = change;
-    if (!before.exists || !after.exists) return null;
+    if (!before.exists || !after.exists || isRepair(change)) return null;
     return entryApart(change) ?? bucketApart(change);
   },
 

@@ -1,0 +1,4 @@
+export { fsck, type FsckOptions, type FsckResult } from "./fsck.ts";
+export { repair } from "./repair.ts";
+export { type Finding, type FsckReport, printReport, type RuleCount, type Severity } from "./report.ts";
+export { RULES, type RuleName, type Subject } from "./facts.ts";
