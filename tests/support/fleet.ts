@@ -87,6 +87,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
         METRICS_PORT: String(metricsPort),
         PORT: String(port),
         WORKER_ID: name,
+        JOURNAL_DIR: join(dataDir, "journal", name),
         ...options.env,
         ...env,
       },

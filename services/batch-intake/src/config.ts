@@ -15,6 +15,7 @@ import {
 import { z } from "zod";
 
 const GB = 1_000_000_000;
+const MB = 1_000_000;
 
 export const intakeConfig = baseConfig.extend({
   PORT: port().default(8080),
@@ -31,6 +32,11 @@ export const intakeConfig = baseConfig.extend({
   MANIFEST_MAX_BYTES: wholeNumber({ min: 1 }).default(GB / 2),
   /** `default` takes what Merritt's production takes, `strict` what its public validator takes. */
   MANIFEST_MODE: z.enum(["default", "strict"]).default("default"),
+  /** Where submissions wait while ZooKeeper cannot be reached: on local disk, of this process alone. */
+  JOURNAL_DIR: z.string().default("./data/journal"),
+  JOURNAL_MAX_BYTES: wholeNumber({ min: 100_000 }).default(256 * MB),
+  JOURNAL_MAX_RECORDS: wholeNumber({ min: 1 }).default(50_000),
+  JOURNAL_SEGMENT_BYTES: wholeNumber({ min: 1_000 }).default(16 * MB),
   /** Uploads that never became a batch are removed after this time. */
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
 });
@@ -38,6 +44,12 @@ export const intakeConfig = baseConfig.extend({
 export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;
 
 export const RELATIONS: readonly Relation[] = [
+  {
+    path: "JOURNAL_SEGMENT_BYTES",
+    needs: ["JOURNAL_SEGMENT_BYTES", "JOURNAL_MAX_BYTES"],
+    holds: (c) => Number(c["JOURNAL_SEGMENT_BYTES"]) <= Number(c["JOURNAL_MAX_BYTES"]),
+    message: "must not be above JOURNAL_MAX_BYTES",
+  },
   {
     path: "MANIFEST_MAX_BYTES",
     needs: ["MANIFEST_MAX_BYTES", "UPLOAD_MAX_BYTES"],

@@ -8,15 +8,18 @@ import {
   makeIdBlocks,
   type QueueContext,
 } from "@sluice/queue-core";
+import type { OpenQueue } from "@sluice/stage-runtime";
 
 export interface IntakeQueue {
+  /** Which tree it is; null while there is no session. */
+  fleet(): string | null;
   /** A number for a batch that needs a folder before it is created; null = ZooKeeper does not answer. */
   reserveBatchId(): Promise<BatchId | null>;
   create(request: CreateRequest): Promise<CreateResult>;
 }
 
 /** `current` answers with the queue of the present session; null while there is none. */
-export function makeIntakeQueue(current: () => QueueContext | null): IntakeQueue {
+export function makeIntakeQueue(current: () => OpenQueue | null): IntakeQueue {
   // Numbers that were reserved belong to their session: a new one reserves its own.
   const blocks = new WeakMap<QueueContext, IdBlocks>();
   const idsOf = (ctx: QueueContext): IdBlocks => {
@@ -25,10 +28,11 @@ export function makeIntakeQueue(current: () => QueueContext | null): IntakeQueue
     return known;
   };
   const connected = (): QueueContext | null => {
-    const ctx = current();
+    const ctx = current()?.context;
     return ctx?.session.state === "connected" ? ctx : null;
   };
   return {
+    fleet: () => current()?.fleetId ?? null,
     async reserveBatchId() {
       const ctx = connected();
       return ctx === null ? null : idsOf(ctx).nextBatch();

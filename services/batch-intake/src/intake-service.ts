@@ -1,6 +1,7 @@
 /** The service as its duties and its server. */
 import { type HttpServer, listen } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
+import type { BatchId } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
 import type { Duty, ExtraServer, ServiceOptions, ServiceParts } from "@sluice/stage-runtime";
 import type { WorkingFolder } from "@sluice/working-folder";
@@ -16,6 +17,8 @@ import type { Archive } from "./http/reading/lookup.ts";
 import { openReading } from "./http/reading/open-reading.ts";
 import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
+import type { OpenBacklog } from "./journal/open-backlog.ts";
+import { ingesterServer, journalCheck } from "./journal/serve-journal.ts";
 
 export interface IntakeParts {
   readonly config: IntakeConfig;
@@ -23,6 +26,7 @@ export interface IntakeParts {
   readonly working: WorkingFolder;
   readonly incoming: IncomingFolders;
   readonly profiles: ProfileStore;
+  readonly journaled: OpenBacklog;
   readonly hostname: string;
   /** Of batches that have left the queue; null: there is none to ask. */
   readonly archive: (Archive & { close(): Promise<void> }) | null;
@@ -33,8 +37,10 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
     service: "batch-intake",
     config: parts.config,
     duties: intakeDuties(parts),
-    extraServers: (service) => [submissionServer(parts, service)],
+    extraServers: (service) => [submissionServer(parts, service), ingesterOf(parts, service)],
+    standIn: () => journalCheck(parts.journaled),
     async close() {
+      await parts.journaled.journal.close();
       await parts.profiles.close();
       await parts.egress.close();
       await parts.archive?.close();
@@ -55,8 +61,15 @@ function intakeDuties({ config, egress, working, incoming, profiles }: IntakePar
   ];
 }
 
+function ingesterOf({ journaled, working }: IntakeParts, service: ServiceParts): ExtraServer {
+  const removeBatchFolder = async (batch: BatchId): Promise<void> => {
+    await working.removeBatch(batch);
+  };
+  return ingesterServer(journaled, removeBatchFolder, service);
+}
+
 function submissionServer(
-  { config, working, incoming, profiles, hostname, archive }: IntakeParts,
+  { config, journaled, working, incoming, profiles, hostname, archive }: IntakeParts,
   { clock, log, queue, registry }: ServiceParts,
 ): ExtraServer {
   const countStream = countStreams(registry);
@@ -69,7 +82,9 @@ function submissionServer(
     },
   });
   const app = makeApp({
-    queue: makeIntakeQueue(() => queue()?.context ?? null),
+    queue: makeIntakeQueue(queue),
+    backlog: journaled.backlog,
+    uploads: journaled.uploads,
     profileOf: profiles.get,
     clock,
     incoming,

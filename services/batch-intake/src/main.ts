@@ -2,11 +2,13 @@ import { hostname } from "node:os";
 import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
-import { makeLog, runService } from "@sluice/stage-runtime";
+import { makeFailpoints, makeLog, runService } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
+import { systemClock } from "@sluice/zookeeper";
 import { loadConfig } from "./config.ts";
 import { openIncoming } from "./files/incoming.ts";
 import { intakeService } from "./intake-service.ts";
+import { openBacklog } from "./journal/open-backlog.ts";
 
 const config = loadConfig(process.env);
 const log = makeLog("batch-intake", config.LOG_LEVEL);
@@ -16,9 +18,16 @@ const egress = createEgress({
 });
 const working = await openWorkingFolder(config.WORKING_DIR);
 const incoming = await openIncoming(config.WORKING_DIR);
+const journaled = await openBacklog(config, {
+  clock: systemClock,
+  log,
+  failpoint: makeFailpoints("batch-intake", config.FAILPOINTS),
+});
 const profiles = await openProfiles(config.PROFILES_DIR, {
   onProblem: ({ name, severity, message }) => log.warn({ profile: name, severity }, message),
 });
 const archive = config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL);
 
-await runService(intakeService({ config, egress, working, incoming, profiles, hostname: hostname(), archive }));
+await runService(
+  intakeService({ config, egress, working, incoming, profiles, journaled, hostname: hostname(), archive }),
+);

@@ -1,20 +1,26 @@
 /** A real batch-intake on a real ZooKeeper, with profiles, a working folder and a content server of its own. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type BatchId, type BatchView, listBucket, readBatch, readJobs } from "@sluice/queue-core";
 import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
-import { Service, silentLog } from "@sluice/stage-runtime";
+import { makeFailpoints, Service, silentLog } from "@sluice/stage-runtime";
 import { testWorker, type TestZooKeeper, waitFor } from "@sluice/testkit";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { intakeConfig } from "../src/config.ts";
 import { openIncoming } from "../src/files/incoming.ts";
 import { intakeService } from "../src/intake-service.ts";
+import { openBacklog } from "../src/journal/open-backlog.ts";
 import { freePort } from "@sluice/local-parts";
 import { type Cleanups, fileBatchManifest, serve, temporaryFolder } from "./support.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export const PROFILE_TEXT = (name: string, extra = ""): string =>
   [
@@ -50,6 +56,7 @@ export async function makeSite(cleanups: Cleanups, zookeeper: TestZooKeeper, con
       ZOOKEEPER_CONNECT: zookeeper.connect,
       WORKING_DIR: join(root, "queue"),
       PROFILES_DIR: profiles,
+      JOURNAL_DIR: join(root, "journal", String(port)),
       ALLOW_LOOPBACK: "true",
       PORT: String(port),
       METRICS_PORT: "0",
@@ -65,7 +72,11 @@ export async function makeSite(cleanups: Cleanups, zookeeper: TestZooKeeper, con
 export type Site = Awaited<ReturnType<typeof makeSite>>;
 
 /** Runs an intake in this process until the test ends. */
-export async function startIntake(cleanups: Cleanups, { env, url }: IntakeSettings): Promise<string> {
+export async function startIntake(
+  cleanups: Cleanups,
+  { env, url }: IntakeSettings,
+  waitForQueue = true,
+): Promise<string> {
   const config = intakeConfig.parse(env);
   const options = intakeService({
     config,
@@ -73,6 +84,11 @@ export async function startIntake(cleanups: Cleanups, { env, url }: IntakeSettin
     working: await openWorkingFolder(config.WORKING_DIR),
     incoming: await openIncoming(config.WORKING_DIR),
     profiles: await openProfiles(config.PROFILES_DIR),
+    journaled: await openBacklog(config, {
+      clock: systemClock,
+      log: silentLog(),
+      failpoint: makeFailpoints("batch-intake", config.FAILPOINTS),
+    }),
     hostname: "test",
     archive: config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL),
   });
@@ -88,9 +104,42 @@ export async function startIntake(cleanups: Cleanups, { env, url }: IntakeSettin
     service.ring();
     await ended;
   });
-  await untilServed(url);
+  await (waitForQueue ? untilServed(url) : untilListening(url));
   return url;
 }
+
+/** Runs an intake as a process, from what was built; answers how it ended. */
+export function spawnIntake(cleanups: Cleanups, { env }: IntakeSettings): Promise<unknown[]> {
+  const child = spawn(process.execPath, ["services/batch-intake/dist/main.js"], {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"], LOG_LEVEL: "silent", ...env },
+    stdio: "inherit",
+  });
+  const ended = once(child, "exit");
+  cleanups.add(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return ended;
+}
+
+/** A process can only be killed if it is one: it runs what was built, so that is built first. */
+export async function buildIntake(): Promise<void> {
+  const args = ["node_modules/typescript/bin/tsc", "-b", "services/batch-intake/tsconfig.build.json"];
+  const [code] = (await once(spawn(process.execPath, args, { cwd: ROOT, stdio: "inherit" }), "exit")) as [number];
+  if (code !== 0) throw new Error(`the build ended with ${code}`);
+}
+
+/** Until it answers at all. */
+export const untilListening = (url: string): Promise<boolean> =>
+  waitFor(
+    () =>
+      fetch(`${url}/v1/batches/bid0000009999`).then(
+        () => true,
+        () => false,
+      ),
+    { what: "an intake that listens" },
+  );
 
 /** Until it answers questions about the queue. */
 export const untilServed = (url: string): Promise<boolean> =>

@@ -14,12 +14,14 @@ import {
   type Submission,
 } from "@sluice/queue-core";
 import { silentLog } from "@sluice/stage-runtime";
+import { systemClock } from "@sluice/zookeeper";
 import { openIncoming } from "../src/files/incoming.ts";
 import { makeApp } from "../src/http/app.ts";
 import type { HttpDeps } from "../src/http/deps.ts";
 import type { ReadingDeps } from "../src/http/reading/deps.ts";
 import { makeLive } from "../src/http/reading/live.ts";
 import type { IntakeQueue } from "../src/intake-queue.ts";
+import { openBacklog } from "../src/journal/open-backlog.ts";
 import type { QueueReader } from "../src/queue-reader.ts";
 import { type Cleanups, PROFILE, profileOf, temporaryFolder } from "./support.ts";
 
@@ -38,6 +40,7 @@ export function fakeQueue(): FakeQueue {
     batches: new Map(),
     jobs: new Map(),
     mood: "fine",
+    fleet: () => (queue.mood === "away" ? null : "fleet"),
     reserveBatchId: () => Promise.resolve(queue.mood === "away" ? null : batchId(next++)),
     create: (request) => Promise.resolve(create(request)),
     batchOf(uuid) {
@@ -82,14 +85,33 @@ function readingOf(queue: FakeQueue): ReadingDeps {
   return { reader, archive: null, live: makeLive({ readSigns, everyMs: 1_000 }), streams: makeEventStreams() };
 }
 
-export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000) {
+/** A real journal; nothing empties it. */
+async function journalIn(cleanups: Cleanups, root: string, maxRecords: number) {
+  const opened = await openBacklog(
+    {
+      WORKING_DIR: root,
+      JOURNAL_DIR: await temporaryFolder(cleanups),
+      JOURNAL_MAX_BYTES: 1_000_000,
+      JOURNAL_MAX_RECORDS: maxRecords,
+      JOURNAL_SEGMENT_BYTES: 100_000,
+    },
+    { clock: systemClock, log: silentLog(), failpoint: () => Promise.resolve() },
+  );
+  cleanups.add(() => opened.journal.close());
+  return opened;
+}
+
+export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000, journalMaxRecords = 100) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
+  const { backlog, uploads, journal } = await journalIn(cleanups, root, journalMaxRecords);
   const deps: HttpDeps = {
     queue,
     profileOf: profileOf({ ...PROFILE, notificationTo: ["ada@example.org"], identifierNamespace: "99999" }),
     clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5), monotonicMs: () => 0 },
     incoming: await openIncoming(root),
+    backlog,
+    uploads,
     removeBatchFolder: (bid) => rm(join(root, bid), { recursive: true, force: true }),
     uploadMaxBytes,
     hostname: "intake.example",
@@ -109,7 +131,7 @@ export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000) {
     });
   const postForm = (form: FormData, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${base}/poster/submit`, { method: "POST", body: form, headers });
-  return { root, queue, base, port, deps, postJson, postForm };
+  return { root, queue, journal, base, port, deps, postJson, postForm };
 }
 
 /** A form as Merritt's clients send it: the fields first, or last. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { paths, readJobs, releaseHold, setHold } from "@sluice/queue-core";
-import { checkInvariants, describeViolation, ownZooKeeper, testZooKeeper, waitFor } from "@sluice/testkit";
+import { checkInvariants, describeViolation, testZooKeeper, waitFor } from "@sluice/testkit";
 import {
   batchNow,
   expectedNames,
@@ -155,16 +155,3 @@ describe("one key", () => {
     await untilEstimating(site, 60);
   });
 });
-
-test("without ZooKeeper a submission is refused for now, and taken when it is back", async () => {
-  const zookeeper = await ownZooKeeper();
-  cleanups.add(() => zookeeper.stop());
-  const site = await makeSite(cleanups, zookeeper, (_req, res) => void res.end(manifestOf(3)));
-  const url = await startIntake(cleanups, await site.settings({ ZK_SESSION_TIMEOUT_MS: "2000" }));
-  const body = { ...BATCH, payload_url: `${site.contentUrl}/list` };
-  await zookeeper.kill("SIGKILL");
-  expect(await waitFor(async () => (await post(url, body)).status === 503)).toBe(true);
-  await zookeeper.restart();
-  await waitFor(async () => (await post(url, body, "once")).status === 202, { what: "a submission that is taken" });
-  expect((await post(url, body, "once")).status).toBe(202);
-}, 60_000);

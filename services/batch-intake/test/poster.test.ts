@@ -244,20 +244,35 @@ describe("a form with an Idempotency-Key", () => {
 });
 
 describe("when the queue does not answer", () => {
-  test("an upload is refused for now and removed", async () => {
+  test("an upload is kept with its submission in the journal, and answered as ever", async () => {
     const app = await startApp(cleanups);
     app.queue.mood = "away";
+    const response = await app.postForm(formOf({ ...FIELDS, responseForm: "json" }));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ "bat:batchState": { "bat:batchStatus": "QUEUED" } });
+    expect(response.headers.get("BID")).toMatch(/^bid-[0-9a-f-]{36}$/);
+    const kept = (await readdir(app.root, { recursive: true })).filter((name) => name.endsWith("/uploads/object.txt"));
+    expect(kept).toEqual([expect.stringMatching(/^\.journaled\//)]);
+    await emptied(app.root);
+  });
+
+  test("an upload is refused for now and removed when the journal is full", async () => {
+    const app = await startApp(cleanups, 1_000_000, 1);
+    app.queue.mood = "away";
+    expect((await app.postForm(formOf(FIELDS))).status).toBe(200);
+    const before = await readdir(app.root, { recursive: true });
     const response = await app.postForm(formOf(FIELDS));
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).not.toBeNull();
-    expect(await readdir(app.root)).toEqual([".incoming"]);
     await emptied(app.root);
+    expect(await readdir(app.root, { recursive: true })).toEqual(before);
   });
 
   test("an upload whose batch may have been created keeps its folder", async () => {
     const app = await startApp(cleanups);
     app.queue.mood = "answer-lost";
-    expect((await app.postForm(formOf(FIELDS))).status).toBe(503);
+    expect((await app.postForm(formOf(FIELDS))).status).toBe(200);
+    expect(app.journal.stats().records).toBe(1);
     expect(await readFile(join(app.root, FIRST, "uploads", "object.txt"), "utf8")).toBe("hello");
   });
 });

@@ -52,6 +52,7 @@ function instance(plan: FleetPlan, service: ServiceName, n: number, metrics: num
       METRICS_PORT: String(metrics),
       ...(api === null ? {} : { PORT: String(api), HOST }),
       WORKER_ID: name,
+      JOURNAL_DIR: join(plan.dataDir, "journal", name),
     },
   };
 }

@@ -21,6 +21,7 @@ export interface StoredUpload {
 }
 
 export interface IncomingFolder {
+  readonly id: string;
   /** Streams an upload to disk, counting and hashing on the way; it is on disk when this answers. Slots count from 0. */
   receive(
     slot: number,
@@ -55,6 +56,11 @@ export async function openIncoming(workingDir: string): Promise<IncomingFolders>
   };
 }
 
+/** The number is ours alone: what stands under it was left by another history of the queue. */
+export async function makeWayFor(root: ContainedFolder, bid: string, id: string): Promise<Outcome<void>> {
+  return (await root.stat(bid)).ok ? root.move(bid, root, `${STALE}/${bid}-${id}`) : success(undefined);
+}
+
 async function removeOlderThan(root: ContainedFolder, ms: number): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const id of await readdir(join(root.root, INCOMING)).catch(() => [])) {
@@ -67,6 +73,7 @@ async function removeOlderThan(root: ContainedFolder, ms: number): Promise<reado
 
 function incomingFolder(root: ContainedFolder, folder: ContainedFolder, id: string): IncomingFolder {
   return {
+    id,
     receive: (slot, body, algorithms, signal) => receive(folder, received(slot), body, algorithms, signal),
     async digestsOf(slot, algorithms, signal) {
       const stream = await folder.readStream(received(slot));
@@ -82,12 +89,8 @@ function incomingFolder(root: ContainedFolder, folder: ContainedFolder, id: stri
       return success(undefined);
     },
     async becomeBatch(bid) {
-      // The number is ours alone: what stands under it was left by another history of the queue.
-      if ((await root.stat(bid)).ok) {
-        const aside = await root.move(bid, root, `${STALE}/${bid}-${id}`);
-        if (!aside.ok) return aside;
-      }
-      return root.move(`${INCOMING}/${id}`, root, bid);
+      const way = await makeWayFor(root, bid, id);
+      return way.ok ? root.move(`${INCOMING}/${id}`, root, bid) : way;
     },
     async discard() {
       await root.remove(`${INCOMING}/${id}`);

@@ -2,6 +2,7 @@ import { addOperations, createApp, problem, sendProblem, serveDocs } from "@slui
 import type { Express, RequestHandler } from "express";
 import { intakeDocument, intakeOperations } from "./api.ts";
 import type { HttpDeps } from "./deps.ts";
+import { journaledRoutes } from "./journaled.ts";
 
 export function makeApp(deps: HttpDeps): Express {
   const onError = (error: unknown, requestId: string): void =>
@@ -11,6 +12,7 @@ export function makeApp(deps: HttpDeps): Express {
     // Anybody may link to the documentation.
     serveDocs(app, intakeDocument(operations, deps.version));
     app.use(ownPagesOnly);
+    app.use("/v1", journaledRoutes(deps));
     addOperations(app, operations);
   });
 }

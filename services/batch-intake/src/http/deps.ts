@@ -1,14 +1,20 @@
 import { type Problem, problem, type ProblemItem } from "@sluice/http-api";
 import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
+import type { KeptUploads } from "../files/kept-uploads.ts";
 import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
+import type { Backlog } from "../journal/backlog.ts";
+import type { JournaledDeps } from "./journaled.ts";
 import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
 import type { ReadingDeps } from "./reading/deps.ts";
 
 /** What the HTTP side works with. */
-export interface HttpDeps extends AcceptPorts {
+export interface HttpDeps extends AcceptPorts, JournaledDeps {
+  readonly backlog: Backlog;
   readonly incoming: IncomingFolders;
+  /** Of submissions in the journal. */
+  readonly uploads: KeptUploads;
   readonly removeBatchFolder: (bid: string) => Promise<void>;
   readonly uploadMaxBytes: number;
   /** For Merritt's `hostname` header. */

@@ -123,6 +123,13 @@ export function waitingUpload(
       const named = await incoming.nameAll(names);
       return named.ok ? incoming.becomeBatch(id) : named;
     },
+    async keep() {
+      const named = await incoming.nameAll(names);
+      const kept = named.ok ? await deps.uploads.keep(incoming.id) : named;
+      if (!kept.ok) return { ok: false, why: kept.error.message };
+      const folder = incoming.id;
+      return { ok: true, upload: { kind: "kept", folder }, discard: () => deps.uploads.discard(folder) };
+    },
     drop: (id) => deps.removeBatchFolder(id),
   };
 }

@@ -1,4 +1,8 @@
-/** Makes a submission durable: when this answers "accepted" the batch stands in the queue. */
+/**
+ * Makes a submission durable: when this answers "accepted" the batch stands in the queue, or the submission in the journal.
+ * It goes to the journal when the queue does not answer, and behind whatever waits there: batches come to the queue in the
+ * order in which they were accepted.
+ */
 import { randomBytes } from "node:crypto";
 import { type DigestAlgorithm, parseDigestAlgorithm, type Profile } from "@sluice/ingest-formats";
 import {
@@ -13,6 +17,7 @@ import {
 import type { Outcome } from "@sluice/safe-io";
 import type { Clock } from "@sluice/zookeeper";
 import type { IntakeQueue } from "../intake-queue.ts";
+import type { Backlog, KeptUpload } from "../journal/backlog.ts";
 import type { ProfileOf } from "../ports.ts";
 import { checkSubmission } from "./check-submission.ts";
 import type { FieldProblem } from "./field-problem.ts";
@@ -22,7 +27,8 @@ import { requestDigest } from "./request-digest.ts";
 export type Acceptance =
   | {
       readonly kind: "accepted";
-      readonly id: BatchId;
+      /** null = it is in the journal, and gets its number when it comes to the queue. */
+      readonly id: BatchId | null;
       readonly uuid: BatchUuid;
       readonly replayed: boolean;
       readonly profile: Profile;
@@ -45,6 +51,8 @@ export interface WaitingUpload {
   /** Of the first file, in lower case hexadecimal; null when it could not be computed. */
   readonly digestOf: (algorithm: DigestAlgorithm) => Promise<string | null>;
   readonly becomeBatch: (id: BatchId) => Promise<Outcome<void>>;
+  /** Keeps them for a submission in the journal. */
+  readonly keep: () => Promise<KeptUpload>;
   /** The batch turned out to be there already, or was refused: its folder is of no use. */
   readonly drop: (id: BatchId) => Promise<void>;
 }
@@ -59,6 +67,7 @@ export interface AcceptRequest {
 
 export interface AcceptPorts {
   readonly queue: IntakeQueue;
+  readonly backlog: Pick<Backlog, "isEmpty" | "add">;
   readonly profileOf: ProfileOf;
   readonly clock: Clock;
 }
@@ -79,21 +88,23 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
 
   const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(caller, key);
   const submission = { ...checked.value, request_digest: requestDigest(checked.value, upload?.sha256.join() ?? null) };
-  const created = await create(ports.queue, uuid, submission, upload);
-  switch (created.kind) {
+  const made = await makeDurable(ports, { uuid, submission, upload });
+  switch (made.kind) {
     case "created":
     case "replayed": {
-      const replayed = created.kind === "replayed";
-      return { kind: "accepted", id: created.id, uuid, replayed, profile: profile.profile, submission };
+      const replayed = made.kind === "replayed";
+      return { kind: "accepted", id: made.id, uuid, replayed, profile: profile.profile, submission };
     }
     case "conflict":
       return { kind: "key-reused", uuid };
-    case "lost":
-      return { kind: "unavailable", why: "the queue does not answer" };
     case "refused":
       return { kind: "unavailable", why: "the queue did not take the batch" };
+    case "full":
+      return { kind: "unavailable", why: "the queue does not answer, and the journal is full" };
+    case "failed":
+      return { kind: "unavailable", why: "the queue does not answer, and the journal cannot be written" };
     case "no-room":
-      return created;
+      return { kind: "no-room" };
   }
 }
 
@@ -106,20 +117,64 @@ async function wrongDigest(submission: Submission, upload: WaitingUpload | null)
   return found === expected ? null : `${type} of the file is ${found ?? "not known"}, not ${expected}`;
 }
 
-async function create(
-  queue: IntakeQueue,
-  uuid: BatchUuid,
-  submission: Submission,
-  upload: WaitingUpload | null,
-): Promise<CreateResult | { readonly kind: "no-room" }> {
-  if (upload === null) return queue.create({ uuid, submission });
-  const id = await queue.reserveBatchId();
-  if (id === null) return { kind: "lost" };
+interface NewBatch {
+  readonly uuid: BatchUuid;
+  readonly submission: Submission;
+  readonly upload: WaitingUpload | null;
+}
+
+type Made =
+  | { readonly kind: "created" | "replayed"; readonly id: BatchId | null }
+  | { readonly kind: "conflict" | "refused" | "full" | "failed" | "no-room" };
+
+async function makeDurable({ queue, backlog }: AcceptPorts, batch: NewBatch): Promise<Made> {
+  // What came before waits in the journal: nothing overtakes it.
+  const created: Created = backlog.isEmpty ? await create(queue, batch) : LOST;
+  if (created.kind !== "lost") return created;
+  const added = await backlog.add({ ...batch, keepUpload: () => keepUpload(batch.upload, created.numbered) });
+  switch (added.kind) {
+    case "added":
+      return { kind: "created", id: null };
+    case "replayed":
+      return { kind: "replayed", id: null };
+    case "conflict":
+    case "full":
+    case "failed":
+      return { kind: added.kind };
+  }
+}
+
+const nothingToDiscard = (): Promise<void> => Promise.resolve();
+
+async function keepUpload(upload: WaitingUpload | null, numbered: Lost["numbered"]): Promise<KeptUpload> {
+  if (upload === null) return { ok: true, upload: null, discard: nothingToDiscard };
+  if (numbered === null) return upload.keep();
+  // Its batch may be there: the folder stays where it is, whatever becomes of the record.
+  return { ok: true, upload: { kind: "numbered", ...numbered }, discard: nothingToDiscard };
+}
+
+/** Nobody knows whether it was created. */
+interface Lost {
+  readonly kind: "lost";
+  /** The number under which the uploads already are. */
+  readonly numbered: { readonly batch: BatchId; readonly fleet: string } | null;
+}
+const LOST: Lost = { kind: "lost", numbered: null };
+type Created = Exclude<CreateResult, { kind: "lost" }> | { readonly kind: "no-room" } | Lost;
+
+async function create(queue: AcceptPorts["queue"], { uuid, submission, upload }: NewBatch): Promise<Created> {
+  if (upload === null) {
+    const created = await queue.create({ uuid, submission });
+    return created.kind === "lost" ? LOST : created;
+  }
+  const [fleet, id] = [queue.fleet(), await queue.reserveBatchId()];
+  if (id === null || fleet === null) return LOST;
   const moved = await upload.becomeBatch(id);
   if (!moved.ok)
     return moved.error.code === "NO_SPACE" ? { kind: "no-room" } : { kind: "refused", detail: moved.error.message };
   const created = await queue.create({ uuid, submission, id });
   // After a lost answer the batch may be there: its folder stays.
-  if (created.kind !== "lost" && !(created.kind === "created" && created.id === id)) await upload.drop(id);
+  if (created.kind === "lost") return { kind: "lost", numbered: { batch: id, fleet } };
+  if (!(created.kind === "created" && created.id === id)) await upload.drop(id);
   return created;
 }

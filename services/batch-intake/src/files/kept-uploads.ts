@@ -1,0 +1,66 @@
+/**
+ * Uploads of submissions in the journal. They keep a folder of their own, which the sweep of abandoned uploads does not
+ * touch, until there is a number for their batch. Every step may be done again: a process that dies in the middle finds
+ * the folder in one of two places.
+ */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { BatchId } from "@sluice/queue-core";
+import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
+import { failure, success } from "./fault.ts";
+import { INCOMING, makeWayFor } from "./incoming.ts";
+
+const JOURNALED = ".journaled";
+const REFUSED = ".refused";
+
+export interface KeptUploads {
+  /** Takes an incoming folder out of the sweep's reach; on disk when it answers. */
+  keep(incoming: string): Promise<Outcome<void>>;
+  /** The folder is the batch's from now on. NOT_FOUND: it is in neither place. */
+  becomeBatch(folder: string, batch: BatchId): Promise<Outcome<void>>;
+  /** The number was of no use: the folder waits for another one. */
+  putBack(folder: string, batch: BatchId): Promise<Outcome<void>>;
+  /** Out of everybody's way, for people to look at; nothing there is fine too. Answers where. */
+  setAside(from: { readonly folder: string } | { readonly batch: BatchId }, name: string): Promise<Outcome<string>>;
+  isKept(folder: string): Promise<boolean>;
+  discard(folder: string): Promise<void>;
+  /** Gives folders that no record names back to the sweep: their submission was never answered. Answers how many. */
+  giveBackAllBut(folders: ReadonlySet<string>): Promise<number>;
+}
+
+/** `journal` names the journal whose uploads these are: several intakes share the working folder. */
+export async function openKeptUploads(workingDir: string, journal: string): Promise<KeptUploads> {
+  const opened = await ContainedFolder.open(workingDir);
+  if (!opened.ok) throw new IoError(opened.error);
+  const root = opened.value;
+  const place = (folder: string): string => `${JOURNALED}/${journal}/${folder}`;
+  const isThere = async (name: string): Promise<boolean> => (await root.stat(name)).ok;
+  return {
+    keep: (incoming) => root.move(`${INCOMING}/${incoming}`, root, place(incoming)),
+    isKept: (folder) => isThere(place(folder)),
+    async becomeBatch(folder, batch) {
+      if (await isThere(place(folder))) {
+        const way = await makeWayFor(root, batch, folder);
+        return way.ok ? root.move(place(folder), root, batch) : way;
+      }
+      if (await isThere(batch)) return success(undefined);
+      return failure({ code: "NOT_FOUND", message: `${place(folder)} is not there`, retryable: false });
+    },
+    putBack: (folder, batch) => root.move(batch, root, place(folder)),
+    async setAside(from, name) {
+      const [source, target] = ["batch" in from ? from.batch : place(from.folder), `${REFUSED}/${name}`];
+      if (!(await isThere(source))) return success(target);
+      const moved = await root.move(source, root, target);
+      return moved.ok ? success(target) : moved;
+    },
+    async discard(folder) {
+      await root.remove(place(folder));
+    },
+    async giveBackAllBut(folders) {
+      const found = await readdir(join(root.root, JOURNALED, journal)).catch(() => []);
+      const unnamed = found.filter((folder) => !folders.has(folder));
+      for (const folder of unnamed) await root.move(place(folder), root, `${INCOMING}/${folder}`);
+      return unnamed.length;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * One record of the journal becomes a batch. Everything here may be done again: the UUID makes the batch once, the number
+ * is written down before anything moves to it, a refusal is written down before anything is set aside.
+ */
+import { type BatchId, formatTimestamp } from "@sluice/queue-core";
+import type { Failpoint } from "@sluice/stage-runtime";
+import type { Clock } from "@sluice/zookeeper";
+import type { KeptUploads } from "../files/kept-uploads.ts";
+import type { IntakeQueue } from "../intake-queue.ts";
+import type { QueueReader } from "../queue-reader.ts";
+import type { Journaled } from "./entry.ts";
+import type { InHand } from "./in-hand.ts";
+import type { RefusedArea } from "./refused.ts";
+
+export interface IngestPorts {
+  readonly queue: IntakeQueue;
+  readonly reader: Pick<QueueReader, "batchOf">;
+  readonly uploads: KeptUploads;
+  readonly inHand: InHand;
+  readonly refused: RefusedArea;
+  readonly removeBatchFolder: (batch: BatchId) => Promise<void>;
+  readonly clock: Clock;
+  readonly failpoint: Failpoint;
+}
+
+export type Ingested =
+  | { readonly kind: "ingested"; readonly batch: BatchId; readonly replayed: boolean }
+  | { readonly kind: "refused"; readonly why: string }
+  /** The queue does not answer. */
+  | { readonly kind: "later" }
+  /** Something went wrong that may go right another time. */
+  | { readonly kind: "again"; readonly why: string };
+
+/** Where the uploads are now; `batch` is null for a submission without any. */
+type Placed = { readonly kind: "placed"; readonly batch: BatchId | null } | Ingested;
+
+export async function ingest(ports: IngestPorts, number: number, entry: Journaled): Promise<Ingested> {
+  const refusal = ports.refused.of(number);
+  if (refusal !== null) return refuse(ports, number, entry, refusal.why);
+  const placed = await place(ports, number, entry);
+  if (placed.kind === "refused") return refuse(ports, number, entry, placed.why);
+  return placed.kind === "placed" ? create(ports, number, entry, placed.batch) : placed;
+}
+
+async function place(ports: IngestPorts, number: number, { uuid, upload }: Journaled): Promise<Placed> {
+  if (upload === null) return { kind: "placed", batch: null };
+  const fleet = ports.queue.fleet();
+  if (fleet === null) return { kind: "later" };
+  if (upload.kind === "numbered")
+    return upload.fleet === fleet ? { kind: "placed", batch: upload.batch } : ofAnotherTree(upload.batch);
+  const noted = ports.inHand.of(number);
+  if (noted !== null && noted.fleet !== fleet && !(await ports.uploads.isKept(upload.folder)))
+    return ofAnotherTree(noted.batch);
+  const batch = noted?.fleet === fleet ? noted.batch : await takeNumber(ports, number, fleet);
+  if (batch === null) return { kind: "later" };
+  await ports.failpoint("ingestBeforeMove");
+  const moved = await ports.uploads.becomeBatch(upload.folder, batch);
+  await ports.failpoint("ingestAfterMove");
+  if (moved.ok) return { kind: "placed", batch };
+  if (moved.error.code !== "NOT_FOUND") return { kind: "again", why: moved.error.message };
+  // Gone because an earlier try found the batch there already, and had no use for them?
+  const there = await ports.reader.batchOf(uuid);
+  if (there.kind === "found") return { kind: "ingested", batch: there.value, replayed: true };
+  return there.kind === "silence" ? { kind: "later" } : { kind: "refused", why: "its uploads are gone" };
+}
+
+const ofAnotherTree = (batch: BatchId): Ingested => ({
+  kind: "refused",
+  why: `its uploads were moved to ${batch}, which is a number of another tree`,
+});
+
+async function takeNumber({ queue, inHand }: IngestPorts, number: number, fleet: string): Promise<BatchId | null> {
+  const batch = await queue.reserveBatchId();
+  if (batch !== null) await inHand.set({ number, batch, fleet });
+  return batch;
+}
+
+async function create(ports: IngestPorts, number: number, entry: Journaled, batch: BatchId | null): Promise<Ingested> {
+  const { uuid, submission, upload } = entry;
+  const created = await ports.queue.create({ uuid, submission, ...(batch === null ? {} : { id: batch }) });
+  await ports.failpoint("ingestAfterCreate");
+  switch (created.kind) {
+    case "created":
+    case "replayed":
+      // It had been made before, with files of its own: these are the same once more.
+      if (batch !== null && created.id !== batch) await ports.removeBatchFolder(batch);
+      return { kind: "ingested", batch: created.id, replayed: created.kind === "replayed" };
+    case "conflict":
+      return refuse(ports, number, entry, `${created.id} was submitted under the same key with other content`);
+    case "lost":
+      return { kind: "later" };
+    case "refused": {
+      // Perhaps somebody else numbers in this tree: the next try takes another number.
+      if (upload?.kind === "kept" && batch !== null) {
+        const back = await ports.uploads.putBack(upload.folder, batch);
+        if (back.ok) await ports.inHand.set({ number: 0, batch, fleet: "" });
+      }
+      return { kind: "again", why: created.detail };
+    }
+  }
+}
+
+/** Never dropped: what was asked for and why it cannot be stays on disk, with its files. */
+export async function refuse(ports: IngestPorts, number: number, entry: Journaled, why: string): Promise<Ingested> {
+  const { uuid, submission, upload } = entry;
+  const name = `${number}-${uuid}`;
+  const files = upload === null ? null : `.refused/${name}`;
+  const refused_at = formatTimestamp(ports.clock.nowMs());
+  await ports.refused.add({ uuid, number, refused_at, why, submission, files });
+  await ports.failpoint("ingestAfterRefuse");
+  for (const from of placesOf(ports, number, entry)) {
+    const aside = await ports.uploads.setAside(from, name);
+    if (!aside.ok) return { kind: "again", why: aside.error.message };
+  }
+  return { kind: "refused", why };
+}
+
+/** Of a number of another tree we know nothing: what is there stays. */
+function placesOf({ queue, inHand }: IngestPorts, number: number, { upload }: Journaled) {
+  if (upload === null) return [];
+  const fleet = queue.fleet();
+  if (upload.kind === "numbered") return upload.fleet === fleet ? [{ batch: upload.batch }] : [];
+  const noted = inHand.of(number);
+  const numbered = noted !== null && noted.fleet === fleet ? [{ batch: noted.batch }] : [];
+  return [{ folder: upload.folder }, ...numbered];
+}

@@ -1,0 +1,76 @@
+/** Opens the journal and all that belongs to it, and says what was found. */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Journal, openJournal, replaceFile } from "@sluice/journal";
+import type { Failpoint, Log } from "@sluice/stage-runtime";
+import type { Clock } from "@sluice/zookeeper";
+import type { IntakeConfig } from "../config.ts";
+import { type KeptUploads, openKeptUploads } from "../files/kept-uploads.ts";
+import { Backlog, entryOf } from "./backlog.ts";
+import { InHand } from "./in-hand.ts";
+import { RefusedArea } from "./refused.ts";
+
+export interface OpenBacklog {
+  readonly journal: Journal;
+  readonly backlog: Backlog;
+  readonly refused: RefusedArea;
+  readonly inHand: InHand;
+  readonly uploads: KeptUploads;
+  readonly failpoint: Failpoint;
+  /** Records that were answered for and are not there any more. */
+  readonly missing: number;
+}
+
+type JournalSettings = Pick<
+  IntakeConfig,
+  "JOURNAL_DIR" | "JOURNAL_MAX_BYTES" | "JOURNAL_MAX_RECORDS" | "JOURNAL_SEGMENT_BYTES" | "WORKING_DIR"
+>;
+
+/** Rejects, with a sentence for the operator, when another process has the journal or it cannot be read. */
+export async function openBacklog(
+  config: JournalSettings,
+  { clock, log, failpoint }: { readonly clock: Clock; readonly log: Log; readonly failpoint: Failpoint },
+): Promise<OpenBacklog> {
+  const folder = config.JOURNAL_DIR;
+  const opened = await openJournal({
+    folder,
+    maxBytes: config.JOURNAL_MAX_BYTES,
+    maxRecords: config.JOURNAL_MAX_RECORDS,
+    segmentBytes: config.JOURNAL_SEGMENT_BYTES,
+    clock,
+    failpoint,
+  });
+  if (!opened.ok) throw new Error(opened.problem);
+  const { journal, report } = opened;
+  const refused = await RefusedArea.open(join(folder, "refused"));
+  const uploads = await openKeptUploads(config.WORKING_DIR, await nameOf(folder));
+  const folders = report.damaged.length === 0 && report.missing.length === 0 ? await foldersIn(journal) : null;
+  const unanswered = folders === null ? 0 : await uploads.giveBackAllBut(folders);
+  const missing = report.missing.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+  const { records: waiting } = journal.stats();
+  log.info({ folder, waiting, refused: refused.size, unanswered, cut: report.cut }, "journal opened");
+  if (report.damaged.length > 0 || missing > 0) log.error({ folder, ...report }, "the journal is damaged");
+  const backlog = await Backlog.over(journal, refused, failpoint);
+  return { journal, backlog, refused, uploads, failpoint, missing, inHand: await InHand.open(folder) };
+}
+
+/** A journal has a name of its own: several share the working folder. */
+async function nameOf(folder: string): Promise<string> {
+  const known = await readFile(join(folder, "name"), "utf8").catch(() => "");
+  if (known !== "") return known;
+  const name = randomUUID();
+  await replaceFile(folder, "name", name);
+  return name;
+}
+
+/** Of uploads; null when a record cannot be read: nobody knows then which folders are nobody's. */
+async function foldersIn(journal: Journal): Promise<ReadonlySet<string> | null> {
+  const folders = new Set<string>();
+  for (const number of journal.waiting()) {
+    const entry = entryOf(await journal.read(number));
+    if (entry === null) return null;
+    if (entry.upload?.kind === "kept") folders.add(entry.upload.folder);
+  }
+  return folders;
+}

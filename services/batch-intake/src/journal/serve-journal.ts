@@ -1,0 +1,35 @@
+/** The journal as parts of the service: what empties it, and what it says about being ready. */
+import type { BatchId } from "@sluice/queue-core";
+import type { ExtraServer, ServiceParts, StandIn } from "@sluice/stage-runtime";
+import { journalMetrics } from "../metrics.ts";
+import { makeIntakeQueue } from "../intake-queue.ts";
+import { makeQueueReader } from "../queue-reader.ts";
+import { Ingester } from "./ingester.ts";
+import type { OpenBacklog } from "./open-backlog.ts";
+
+export function ingesterServer(
+  opened: OpenBacklog,
+  removeBatchFolder: (batch: BatchId) => Promise<void>,
+  { clock, log, registry, queue }: ServiceParts,
+): ExtraServer {
+  const metrics = journalMetrics(registry);
+  metrics.damaged.inc(opened.missing);
+  const reader = makeQueueReader(() => queue()?.context ?? null);
+  const ports = { queue: makeIntakeQueue(queue), reader, removeBatchFolder, clock };
+  const ingester = new Ingester({ ...opened, ...ports, log, metrics });
+  return {
+    name: "journal",
+    start() {
+      ingester.start();
+      return Promise.resolve();
+    },
+    stop: () => ingester.stop(),
+  };
+}
+
+/** Ready without ZooKeeper: what comes is journaled, until there is no room. */
+export function journalCheck({ journal }: OpenBacklog): StandIn {
+  const { records, full, broken } = journal.stats();
+  const detail = broken ?? `${records} submissions wait${full ? ", and there is no room for more" : ""}`;
+  return { name: "journal", ok: !full && broken === null, detail };
+}

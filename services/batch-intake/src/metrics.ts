@@ -1,0 +1,34 @@
+import type { JournalStats } from "@sluice/journal";
+import { type Instruments, makeInstruments, type MetricSpec, type ServiceParts } from "@sluice/stage-runtime";
+
+// prettier-ignore
+export const JOURNAL_METRICS = {
+  records:   { type: "gauge",   name: "sluice_journal_records",              labels: [], exportedBy: "each worker", help: "Submissions in the journal that wait for the queue" },
+  bytes:     { type: "gauge",   name: "sluice_journal_bytes",                labels: [], exportedBy: "each worker", help: "Size of what waits in the journal" },
+  oldestAge: { type: "gauge",   name: "sluice_journal_oldest_age_seconds",   labels: [], exportedBy: "each worker", help: "How long the oldest submission in the journal has waited; 0 when none does" },
+  full:      { type: "gauge",   name: "sluice_journal_full",                 labels: [], exportedBy: "each worker", help: "1 while the journal is at its bound, or cannot be written, and submissions are answered 503" },
+  appended:  { type: "counter", name: "sluice_journal_appended_total",       labels: [], exportedBy: "each worker", help: "Submissions written to the journal" },
+  ingested:  { type: "counter", name: "sluice_journal_ingested_total",       labels: [], exportedBy: "each worker", help: "Submissions of the journal that stand in the queue" },
+  refused:   { type: "counter", name: "sluice_journal_refused_total",        labels: [], exportedBy: "each worker", help: "Submissions of the journal that can never become a batch; each is kept in JOURNAL_DIR/refused" },
+  damaged:   { type: "counter", name: "sluice_journal_damaged_total",        labels: [], exportedBy: "each worker", help: "Records that the disk did not give back; their segments are kept in JOURNAL_DIR/quarantine" },
+} as const satisfies Record<string, MetricSpec>;
+
+export type JournalMetrics = Pick<Instruments<typeof JOURNAL_METRICS>, "ingested" | "refused" | "damaged"> & {
+  readonly show: (stats: JournalStats, appended: number) => void;
+};
+
+export function journalMetrics(registry: ServiceParts["registry"]): JournalMetrics {
+  const metrics = makeInstruments(JOURNAL_METRICS, registry);
+  let counted = 0;
+  return {
+    ...metrics,
+    show({ records, bytes, oldestAgeMs, full, broken }, appended) {
+      metrics.records.set(records);
+      metrics.bytes.set(bytes);
+      metrics.oldestAge.set((oldestAgeMs ?? 0) / 1_000);
+      metrics.full.set(full || broken !== null ? 1 : 0);
+      metrics.appended.inc(appended - counted);
+      counted = appended;
+    },
+  };
+}
