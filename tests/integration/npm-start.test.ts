@@ -18,6 +18,7 @@ const SERVICES = [
 interface FleetFile {
   readonly zookeeper: string;
   readonly services: Readonly<Record<string, string>>;
+  readonly docs: Readonly<Record<string, string>>;
   readonly instances: Readonly<Record<string, string>>;
 }
 
@@ -96,10 +97,11 @@ describe("npm start -- --once", () => {
   test("takes the sample through, says so in its last line, and ends with 0", async () => {
     const first = await runOnce();
     expect(first).toEqual(COMPLETED);
-    const { zookeeper, services } = await fleetFile();
+    const { zookeeper, services, docs } = await fleetFile();
     expect(zookeeper).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(Object.keys(services).sort()).toEqual(SERVICES);
     expect(Object.values(services)).toEqual(SERVICES.map(() => expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)));
+    expect(docs).toMatchObject({ "batch-intake": `${services["batch-intake"]!}/docs` });
     batches.push(first.batch);
   }, 90_000);
 

@@ -2,10 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Instance } from "./instances.ts";
+import { DOCUMENTED } from "./services.ts";
 
 export interface FleetFile {
   readonly zookeeper: string;
   readonly services: Readonly<Record<string, string>>;
+  /** Pages about the APIs. */
+  readonly docs: Readonly<Record<string, string>>;
   /** Every process: pid of the supervisor's child changes with restarts, addresses do not. */
   readonly instances: Readonly<Record<string, string>>;
 }
@@ -15,9 +18,13 @@ export function fleetFile(zookeeper: string, instances: readonly Instance[]): Fl
   return {
     zookeeper,
     services: Object.fromEntries(first.map(({ service, url }) => [service, url])),
+    docs: Object.fromEntries(docsOf(first)),
     instances: Object.fromEntries(instances.map(({ name, metricsUrl }) => [name, metricsUrl])),
   };
 }
+
+const docsOf = (instances: readonly Instance[]): readonly (readonly [string, string])[] =>
+  instances.filter(({ service }) => DOCUMENTED.includes(service)).map(({ service, url }) => [service, `${url}/docs`]);
 
 export async function writeFleetFile(dataDir: string, file: FleetFile): Promise<void> {
   await writeFile(join(dataDir, "fleet.json"), `${JSON.stringify(file, null, 2)}\n`);

@@ -84,6 +84,7 @@ async function run(
   screen.say(`${instances.length} processes are ready; logs are in ${join(dataDir, "logs")}`);
   screen.say(`  console  ${urlOf("admin")}`);
   screen.say(`  submit   ${urlOf("batch-intake")}/v1/batches`);
+  screen.say(`  API      ${urlOf("batch-intake")}/docs`);
   screen.say(`  mails    ${join(dataDir, "outbox")}`);
   screen.say(`  store    ${join(dataDir, "store")}`);
   screen.say(`  all of it is in ${join(dataDir, "fleet.json")}; Ctrl-C stops it`);

@@ -18,6 +18,9 @@ export const SERVICES = [
   { name: "admin", metricsPort: 9408, port: 8081 },
 ] as const satisfies readonly ServiceRow[];
 
+/** Those with a page about their API, at /docs. */
+export const DOCUMENTED: readonly ServiceName[] = ["batch-intake"];
+
 export type ServiceName = (typeof SERVICES)[number]["name"];
 
 export const isService = (raw: string): raw is ServiceName => SERVICES.some(({ name }) => name === raw);
