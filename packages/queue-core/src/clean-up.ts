@@ -57,7 +57,7 @@ export type CleanUpResult =
   | { readonly kind: "not-yet"; readonly why: string }
   | { readonly kind: "lost" };
 
-const DONE_WITH: readonly BatchState[] = ["Completed", "Deleted"];
+export const DONE_WITH: readonly BatchState[] = ["Completed", "Deleted"];
 
 /**
  * Removes a Completed or Deleted batch with all its jobs: jobs first, in chunks, each checking the batch's status; the

@@ -128,7 +128,7 @@ export {
   type SelectOptions,
 } from "./bulk-select.ts";
 export { type BulkException, type BulkOptions, type BulkProgress, type BulkResult, orderJobs } from "./bulk.ts";
-export { actOnBatch } from "./operator-batches.ts";
+export { actOnBatch, CLEAN_UP_ORDER, orderCleanUp } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";
 export { cleanUpBatch, type CleanUpResult, deleteJobsOfBatch, sweepEntry } from "./clean-up.ts";

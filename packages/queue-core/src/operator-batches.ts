@@ -1,4 +1,5 @@
-/** Release, delete and re-report a batch. */
+/** Release, delete, re-report and clean up a batch. */
+import { cleanUpBatch, DONE_WITH } from "./clean-up.ts";
 import { expansionOp, gateOps, moveBatchOps } from "./batch-ops.ts";
 import type { QueueContext } from "./context.ts";
 import { holdsGuard, readHolds } from "./holds.ts";
@@ -11,6 +12,9 @@ import { records } from "./records.ts";
 import { BATCH_STATES } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { type BatchAction, nextBatchState } from "./transitions.ts";
+
+/** As the audit names it. */
+export const CLEAN_UP_ORDER = "batch.clean-up";
 
 export async function actOnBatch(
   ctx: QueueContext,
@@ -75,4 +79,30 @@ export async function actOnBatch(
       ],
     };
   });
+}
+
+/**
+ * Removes a batch that is over, with its jobs, before its retention time ends. The order is in the audit before the first
+ * node goes; broken off, it is given again or finished by the reporter's own clean-up.
+ */
+export async function orderCleanUp(ctx: QueueContext, operator: Operator, id: BatchId): Promise<ActionResult> {
+  const ordered = await act(ctx, operator, CLEAN_UP_ORDER, id, async () => {
+    const node = await ctx.session.get(paths.batchStatus(id));
+    if (!node.ok) return { kind: node.code === "NO_NODE" ? "not-found" : "lost" };
+    const status = records.batchStatus.decode(node.value.data);
+    if (!status.ok) return { kind: "refused", why: `the nodes of ${id} are broken: run fsck` };
+    const state = status.value.status;
+    if (!DONE_WITH.includes(state)) return { kind: "refused", why: `a batch that is ${state} cannot be cleaned up` };
+    return { kind: "go", ops: [{ op: "check", path: paths.batchStatus(id), version: node.value.stat.version }] };
+  });
+  if (ordered.kind !== "applied") return ordered;
+  const cleaned = await cleanUpBatch(ctx, id);
+  switch (cleaned.kind) {
+    case "cleaned":
+      return { kind: "applied" };
+    case "not-yet":
+      return { kind: "conflict", why: cleaned.why };
+    case "lost":
+      return cleaned;
+  }
 }
