@@ -134,9 +134,13 @@ export interface ABatchOfJobs {
 }
 
 /** A Processing batch, fully expanded into Pending jobs. `worker` must be a batch-intake. */
-export async function aBatchOfJobs(worker: TestWorker, specs: readonly JobSpec[] | number): Promise<ABatchOfJobs> {
+export async function aBatchOfJobs(
+  worker: TestWorker,
+  specs: readonly JobSpec[] | number,
+  submission?: Submission,
+): Promise<ABatchOfJobs> {
   const list = typeof specs === "number" ? Array.from({ length: specs }, () => aJobSpec()) : specs;
-  const batch = await aBatch(worker);
+  const batch = await aBatch(worker, submission);
   const pending = await worker.batches.claim("Pending", batch);
   if (pending.kind !== "acquired") throw new Error(`batch not claimed: ${JSON.stringify(pending)}`);
   const started = await worker.batches.settle(pending.loaded, { kind: "start", rows: list.length, digest: "" });

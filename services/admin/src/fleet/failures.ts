@@ -1,7 +1,7 @@
 /** The newest failed jobs, grouped by the reason of their failure. */
 import { codeOfMessage, ERROR_CODES, type JobId, paths, type QueueEntry, records } from "@sluice/queue-core";
+import { rfc3339 } from "@sluice/wire";
 import type { Session } from "@sluice/zookeeper";
-import { timeOf } from "../views/times.ts";
 
 /** Older ones say nothing new, and each costs a read. */
 const FAILED_LOOKED_AT = 500;
@@ -32,7 +32,7 @@ export async function readFailed(session: Session, entries: readonly QueueEntry[
     const status = answer?.kind === "node" ? records.jobStatus.decode(answer.node.data) : null;
     if (status?.ok !== true || status.value.status !== "Failed") return [];
     const { message, last_modified } = status.value;
-    return [{ id, code: codeOfMessage(message) ?? OTHER, message, at: timeOf(last_modified) }];
+    return [{ id, code: codeOfMessage(message) ?? OTHER, message, at: rfc3339(last_modified) }];
   });
 }
 

@@ -12,9 +12,12 @@ import {
   serveDocs,
 } from "@sluice/http-api";
 import type { Express, IRouter, RequestHandler } from "express";
+import { batchOperations } from "./batch-operations.ts";
 import { counted } from "./counted.ts";
 import type { AdminDeps } from "./deps.ts";
 import { fleetOperations } from "./fleet-operations.ts";
+import { jobOperations } from "./job-operations.ts";
+import { mailOperations } from "./mail-operations.ts";
 import { youOperations } from "./you-operations.ts";
 
 export const COOKIE = "sluice";
@@ -32,6 +35,9 @@ export interface AppParts {
 export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...youOperations(deps),
   ...fleetOperations(deps),
+  ...batchOperations(deps),
+  ...jobOperations(deps),
+  ...mailOperations(deps),
 ];
 
 export function adminApp({ deps, authenticator, callsPerMinute, open }: AppParts): Express {

@@ -30,6 +30,9 @@ interface Watched {
   last: News;
 }
 
+/** Then a listener comes back, and shows again who it is: its token may have been revoked meanwhile. */
+const STREAM_MS = 600_000;
+
 export interface TopicsOptions {
   readonly streams: EventStreams;
   readonly everyMs: number;
@@ -96,6 +99,8 @@ export function makeTopics({ streams, everyMs }: TopicsOptions): Topics {
         stream.end();
       };
       hear(first);
+      const tooLong = setTimeout(() => stream.end(), STREAM_MS).unref();
+      stream.closed.addEventListener("abort", () => clearTimeout(tooLong), { once: true });
       if (!first.ended) listen(topic, first, hear, stream.closed);
       return ANSWERED;
     },

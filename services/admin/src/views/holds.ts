@@ -1,8 +1,7 @@
 /** Holds, pauses and drains with who, since when and why. */
 import { type Hold, paths, records } from "@sluice/queue-core";
-import type { HoldView } from "@sluice/wire";
+import { type HoldView, rfc3339 } from "@sluice/wire";
 import type { ReadAnswer, Session } from "@sluice/zookeeper";
-import { timeOf } from "./times.ts";
 
 export interface HoldViews {
   readonly queue: HoldView | null;
@@ -16,9 +15,9 @@ const names = (answer: ReadAnswer | undefined): readonly string[] => (answer?.ki
 
 export const holdView = ({ by, since, why, until }: Hold): HoldView => ({
   by,
-  since: timeOf(since),
+  since: rfc3339(since),
   why,
-  until: until === undefined || Number.isNaN(Date.parse(until)) ? null : new Date(until).toISOString(),
+  until: rfc3339(until ?? null),
 });
 
 /** Others put empty nodes up, too: such a hold holds all the same. */

@@ -1,8 +1,7 @@
 /** The workers that are registered, and what they have in hand. */
 import { paths, records, type WorkerRecord } from "@sluice/queue-core";
-import type { HoldView, WorkerView } from "@sluice/wire";
+import { type HoldView, rfc3339, type WorkerView } from "@sluice/wire";
 import type { Session } from "@sluice/zookeeper";
-import { timeOf } from "./times.ts";
 
 export interface Registered {
   readonly stage: string;
@@ -37,7 +36,7 @@ export const workerView = ({ stage, id, record }: Registered, drains: ReadonlyMa
   host: record.host,
   pid: record.pid,
   version: record.version,
-  since: timeOf(record.since),
+  since: rfc3339(record.since),
   jobs: record.jobs,
   concurrency: record.concurrency,
   cpu_seconds: record.cpu_seconds,

@@ -1,0 +1,33 @@
+/** Where pages begin. The wire has cursors as texts; what they hold is each list's own. */
+import { cursorOf, type Problem, problem } from "@sluice/http-api";
+import { JOB_STATES, parseBatchId, parseJobId } from "@sluice/queue-core";
+import { z } from "zod";
+
+export const LIMIT_DEFAULT = 50;
+
+const parsedBy = <T extends string>(parse: (raw: string) => T | null) =>
+  z.string().transform((raw, ctx): T => {
+    const id = parse(raw);
+    if (id === null) ctx.addIssue({ code: "custom", message: "no id" });
+    return id ?? z.NEVER;
+  });
+
+export const batchCursor = cursorOf("batches", parsedBy(parseBatchId));
+export const batchJobCursor = cursorOf("jobs of a batch", parsedBy(parseJobId));
+/** Goes on after this entry of this state. */
+export const jobCursor = cursorOf(
+  "jobs",
+  z.object({ state: z.enum(JOB_STATES), priority: z.number().int(), id: parsedBy(parseJobId) }),
+);
+export const auditCursor = cursorOf("audit", z.number().int().min(1));
+export const nameCursor = (list: string) => cursorOf(list, z.string().max(400));
+
+type Read<T> = { readonly at: T | undefined } | { readonly problem: Problem };
+
+export function readCursor<T>(cursor: { readonly schema: z.ZodType<T> }, raw: string | undefined): Read<T> {
+  if (raw === undefined) return { at: undefined };
+  const parsed = cursor.schema.safeParse(raw);
+  if (parsed.success) return { at: parsed.data };
+  const detail = parsed.error.issues[0]?.message ?? "is no cursor";
+  return { problem: problem("INVALID_REQUEST", "the cursor is wrong", { errors: [{ field: "cursor", detail }] }) };
+}

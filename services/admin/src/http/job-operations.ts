@@ -1,0 +1,118 @@
+/** Jobs, looked at and listened to. */
+import type { Caller } from "@sluice/access";
+import type { Operation } from "@sluice/http-api";
+import { isEnded, type JobId, JOB_STATES, type JobView, listJobs, parseJobId, parseJobUuid } from "@sluice/queue-core";
+import type { OpenQueue } from "@sluice/stage-runtime";
+import { ADMIN, showJobSummary } from "@sluice/wire";
+import { join } from "node:path";
+import type { z } from "zod";
+import { jobsPage, SCANNED_MAX } from "../index/job-page.ts";
+import { listJobFiles } from "../views/job-files.ts";
+import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
+import { connected, SILENCE } from "./answers.ts";
+import { batchJobCursor, jobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
+import type { AdminDeps } from "./deps.ts";
+import { foundOr, lookAtJob, type Seen } from "./looks.ts";
+import { serve } from "./serve.ts";
+
+type JobQuery = z.output<NonNullable<typeof ADMIN.jobs.query>>;
+type JobList = z.output<NonNullable<typeof ADMIN.jobs.answer>>;
+
+export const jobOperations = (deps: AdminDeps): readonly Operation[] => [
+  serve(ADMIN.jobs, async ({ query, caller }) => {
+    const open = connected(deps.queue);
+    if (open === null) return SILENCE;
+    const isId = query.q !== undefined && (parseJobId(query.q) ?? parseJobUuid(query.q)) !== null;
+    if (isId) return await onlyJob(open, query, caller);
+    return query.batch === undefined
+      ? await queuePage(deps, open, query, caller)
+      : await batchPage(open, query, caller);
+  }),
+  serve(ADMIN.job, ({ params, caller }) => lookAtJob(deps, params.id, caller)),
+  serve(ADMIN.jobEvents, ({ params, caller, request, response }) =>
+    deps.topics.stream(
+      {
+        key: `job ${params.id}`,
+        event: "job",
+        async look() {
+          const seen = await lookAtJob(deps, params.id, caller);
+          return "problem" in seen ? seen : { ...seen, ended: isEnded(seen.value.status) };
+        },
+      },
+      request,
+      response,
+    ),
+  ),
+  serve(ADMIN.jobFiles, async ({ params, caller }) => {
+    const open = connected(deps.queue);
+    if (open === null) return SILENCE;
+    const found = foundOr(await lookUpJob(open, params.id, caller.scope), "job");
+    if ("problem" in found) return found;
+    const { batchId, id } = found.value;
+    return { value: await listJobFiles(join(deps.settings.workingDir, batchId, id)) };
+  }),
+];
+
+async function onlyJob(open: OpenQueue, query: JobQuery, { scope }: Caller): Promise<Seen<JobList>> {
+  const view = await lookUpJob(open, query.q ?? "", scope);
+  if (view.kind === "silence") return SILENCE;
+  const items = view.kind === "found" && matches(view.value, { ...query, q: undefined }) ? [view.value] : [];
+  return { value: { items: items.map(showJobSummary), next_cursor: null } };
+}
+
+async function queuePage(
+  { index }: AdminDeps,
+  open: OpenQueue,
+  query: JobQuery,
+  { scope }: Caller,
+): Promise<Seen<JobList>> {
+  const cursor = readCursor(jobCursor, query.cursor);
+  if ("problem" in cursor) return cursor;
+  const page = await jobsPage(open.context.session, index, {
+    scope,
+    states: query.state === undefined ? JOB_STATES : [query.state],
+    profile: query.profile,
+    errorCode: query.error_code,
+    text: query.q,
+    limit: query.limit ?? LIMIT_DEFAULT,
+    after: cursor.at,
+  });
+  if (page === null) return SILENCE;
+  const next = page.next === null ? null : jobCursor.print(page.next);
+  return { value: { items: page.jobs.map(showJobSummary), next_cursor: next } };
+}
+
+/** A batch knows its own jobs, ended ones too, which the queues no longer have. */
+async function batchPage(open: OpenQueue, query: JobQuery, { scope }: Caller): Promise<Seen<JobList>> {
+  const cursor = readCursor(batchJobCursor, query.cursor);
+  if ("problem" in cursor) return cursor;
+  const batch = foundOr(await lookUpBatch(open, query.batch ?? "", scope), "batch");
+  if ("problem" in batch) return batch;
+  const limit = query.limit ?? LIMIT_DEFAULT;
+  const found: JobView[] = [];
+  let at: JobId | undefined = cursor.at;
+  let more = true;
+  for (let scanned = 0; more && found.length < limit && scanned < SCANNED_MAX; scanned += limit) {
+    const page = await listJobs(open.context.session, batch.value.id, {
+      limit: limit - found.length,
+      ...(at === undefined ? {} : { after: at }),
+    });
+    if (page === null) return SILENCE;
+    found.push(...page.items.filter((job) => matches(job, query)));
+    more = page.next !== null;
+    at = page.next ?? at;
+  }
+  const next = more && at !== undefined ? batchJobCursor.print(at) : null;
+  return { value: { items: found.map(showJobSummary), next_cursor: next } };
+}
+
+function matches(job: JobView, { state, profile, error_code, q }: Partial<JobQuery>): boolean {
+  const shown = showJobSummary(job);
+  if (state !== undefined && shown.status !== state) return false;
+  if (profile !== undefined && shown.profile !== profile) return false;
+  if (error_code !== undefined && shown.error_code !== error_code) return false;
+  if (q === undefined) return true;
+  const text = q.toLowerCase();
+  const words = [shown.payload_name, shown.payload_url, shown.primary_id, ...shown.local_id];
+  return words.some((word) => word?.toLowerCase().includes(text) === true);
+}

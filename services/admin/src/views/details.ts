@@ -1,0 +1,89 @@
+/** Batches and jobs as operators see them: with what can be done about them now. */
+import {
+  batchRow,
+  type BatchView,
+  isEnded,
+  isFinal,
+  isResumable,
+  jobRow,
+  type JobView,
+  paths,
+  records,
+  resumeAt,
+  resumeChoices,
+  type WorkerProgress,
+  workerOf,
+} from "@sluice/queue-core";
+import { type BatchDetail, FROM_QUEUE, type HoldView, type JobDetail, showBatch, showJob } from "@sluice/wire";
+import type { Node, Session } from "@sluice/zookeeper";
+import { holdView } from "./holds.ts";
+
+/** The table's actions, and cleaning up what is over before its time. */
+export const batchActions = (state: BatchView["status"]["status"]): string[] => [
+  ...Object.keys(batchRow(state).operator),
+  ...(state === "Completed" || state === "Deleted" ? ["clean-up"] : []),
+];
+
+export const jobActions = (state: JobView["status"]["status"]): string[] => [
+  ...Object.keys(jobRow(state).operator),
+  ...(isFinal(state) ? [] : ["priority"]),
+];
+
+/** null = no answer. */
+export async function batchDetail(session: Session, batch: BatchView): Promise<BatchDetail | null> {
+  const nodes = await nodesAt(session, [paths.collectionHold(batch.submission.profile_name)]);
+  if (nodes === null) return null;
+  return {
+    ...showBatch(batch, FROM_QUEUE),
+    notification: batch.submission.notification ?? null,
+    hold: holdOf(nodes[0]),
+    actions: batchActions(batch.status.status),
+  };
+}
+
+export async function jobDetail(session: Session, job: JobView): Promise<JobDetail | null> {
+  const worker = workerOf(job);
+  const nodes = await nodesAt(session, [
+    paths.collectionHold(job.configuration.profile_name),
+    paths.batchStatus(job.batchId),
+    paths.fleetJob(job.id),
+    ...(worker === null ? [] : [worker]),
+  ]);
+  if (nodes === null) return null;
+  const [hold, batchStatus, history, registration] = nodes;
+  const { status, last_successful_status: last, message } = job.status;
+  const batch = batchStatus == null ? null : records.batchStatus.decode(batchStatus.data);
+  const batchAllows = batch?.ok === true && batchRow(batch.value.status).resumable;
+  const canResume = status === "Failed" && batchAllows && (last !== null || isResumable(message));
+  return {
+    ...showJob(job, progressOf(registration, job.id), FROM_QUEUE),
+    worker: job.lock?.owner ?? null,
+    resume_at: canResume ? resumeAt(last) : null,
+    resume_choices: canResume ? [...resumeChoices(last)] : [],
+    not_before: notBefore(job, history),
+    hold: holdOf(hold),
+    actions: jobActions(status),
+  };
+}
+
+async function nodesAt(session: Session, wanted: readonly string[]): Promise<readonly (Node | null)[] | null> {
+  const answers = await session.readMany(wanted.map((get) => ({ get })));
+  return answers.ok ? answers.value.map((answer) => (answer.kind === "node" ? answer.node : null)) : null;
+}
+
+function holdOf(node: Node | null | undefined): HoldView | null {
+  const hold = node == null ? null : records.hold.decode(node.data);
+  if (hold === null) return null;
+  return hold.ok ? holdView(hold.value) : { by: "", since: null, why: "", until: null };
+}
+
+function progressOf(node: Node | null | undefined, id: string): WorkerProgress | null {
+  const worker = node == null ? null : records.worker.decode(node.data);
+  return worker?.ok === true ? (worker.value.progress?.[id] ?? null) : null;
+}
+
+/** Counted from the node's last change, by the server's clock. */
+function notBefore({ status, history }: JobView, node: Node | null | undefined): string | null {
+  if (history?.not_before === undefined || node == null || isEnded(status.status)) return null;
+  return new Date(node.stat.mtime + history.not_before).toISOString();
+}
