@@ -88,7 +88,9 @@ export function makeLive({ readSigns, everyMs }: LiveParts): Live {
     const before = thing.news;
     thing.print = news.signs.join() === before.signs.join() ? found.print : "";
     thing.news = news;
-    if (news.ended === before.ended && JSON.stringify(news.view) === JSON.stringify(before.view)) return;
+    // A view may be newer than its id, never older: it is told again under the id that it deserves.
+    const isSame = news.id === before.id && news.ended === before.ended;
+    if (isSame && JSON.stringify(news.view) === JSON.stringify(before.view)) return;
     for (const listener of thing.listeners) listener(news);
   }
 
