@@ -35,7 +35,10 @@ export async function measureFleet(rows: number): Promise<boolean> {
   try {
     const { zookeeper, services } = await untilReady(fleet, dataDir, logFile);
     const session = await connectSession({ connect: zookeeper, timeoutMs: 30_000 });
-    const done = await measureBatch(session, services["batch-intake"] ?? "", content.manifestUrl, rows);
+    const gone = fleet.exited.then((how) => Promise.reject(new Error(`the fleet ended, ${how}`)));
+    const batch = measureBatch(session, services["batch-intake"] ?? "", content.manifestUrl, rows);
+    const done = await Promise.race([batch, gone]);
+    gone.catch(() => undefined); // at the end it is asked to
     const modest = await printMemory(session);
     await session.close();
     return done && modest;
