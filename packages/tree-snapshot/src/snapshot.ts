@@ -2,10 +2,9 @@
 import { paths, records } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { FORMAT, type Header, nodeLine } from "./format.ts";
 import { walk } from "./walk.ts";
@@ -38,8 +37,13 @@ export async function takeSnapshot(session: Session, file: string, options: Snap
   if (restoring.value !== null) return { kind: "refused", why: "a restore is under way or was broken off" };
   for (let attempt = 1; attempt <= tries; attempt++) {
     const last = attempt === tries && options.whileMoving === true;
-    const result = await pass(session, file, options.nowMs, last);
-    if (result.kind !== "moving") return result;
+    try {
+      const result = await pass(session, file, options.nowMs, last);
+      if (result.kind !== "moving") return result;
+    } catch (error) {
+      await rm(`${file}.partial`, { force: true });
+      return { kind: "refused", why: `${file}: ${error instanceof Error ? error.message : String(error)}` };
+    }
   }
   return { kind: "moving" };
 }
@@ -70,38 +74,35 @@ async function pass(session: Session, file: string, nowMs: number, evenIfMoving:
   return { kind: "taken", header, nodes: written };
 }
 
-/** The number of nodes; `exactAt` null = whatever it meets. */
+/** The number of nodes; `exactAt` null = whatever it meets. Throws what the disk says. */
 async function writeNodes(
   session: Session,
   partial: string,
   header: Header,
   exactAt: bigint | null,
 ): Promise<number | "moving" | "lost"> {
-  const gzip = createGzip();
-  const out = createWriteStream(partial, { mode: 0o600 });
-  const done = finished(gzip.pipe(out));
   const hash = createHash("sha256");
   let [nodes, bytes] = [0, 0];
-  const put = async (line: string): Promise<void> => {
+  const met: { trouble: "moving" | "lost" | null } = { trouble: null };
+  const counted = (line: string): string => {
     const data = `${line}\n`;
     hash.update(data);
     bytes += Buffer.byteLength(data);
-    if (!gzip.write(data)) await once(gzip, "drain");
+    return data;
   };
-  let trouble: "moving" | "lost" | null = null;
-  await put(JSON.stringify(header));
-  for await (const page of walk(session)) {
-    if (page === null) trouble = "lost";
-    else if (exactAt !== null && (page.moved || page.newest > exactAt)) trouble = "moving";
-    if (page === null || trouble !== null) break;
-    for (const node of page.nodes) {
-      await put(nodeLine(node));
-      nodes += 1;
+  async function* lines(): AsyncGenerator<string> {
+    yield counted(JSON.stringify(header));
+    for await (const page of walk(session)) {
+      if (page === null) met.trouble = "lost";
+      else if (exactAt !== null && (page.moved || page.newest > exactAt)) met.trouble = "moving";
+      if (page === null || met.trouble !== null) return;
+      nodes += page.nodes.length;
+      yield page.nodes.map((node) => counted(nodeLine(node))).join("");
     }
+    yield `${JSON.stringify({ nodes, bytes, sha256: hash.digest("hex") })}\n`;
   }
-  gzip.end(`${JSON.stringify({ nodes, bytes, sha256: hash.digest("hex") })}\n`);
-  await done;
-  return trouble ?? nodes;
+  await pipeline(lines, createGzip(), createWriteStream(partial, { mode: 0o600 }));
+  return met.trouble ?? nodes;
 }
 
 async function sync(file: string): Promise<void> {

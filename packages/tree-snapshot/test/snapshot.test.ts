@@ -14,7 +14,7 @@ import {
   tree,
 } from "@sluice/testkit";
 import { connectSession, makeCommitter, type Session } from "@sluice/zookeeper";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -84,6 +84,17 @@ describe("a snapshot", () => {
     await take();
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(folder)).toEqual(["tree.gz"]);
+  });
+
+  test("that the disk does not take is refused with the reason", async () => {
+    expect(await takeSnapshot(operator.session, join(folder, "none", "tree.gz"), { nowMs: 0 })).toMatchObject({
+      kind: "refused",
+      why: expect.stringContaining("ENOENT"),
+    });
+    // A device that is always full: the error comes in the middle of writing.
+    await symlink("/dev/full", `${file}.partial`);
+    expect(await take()).toMatchObject({ kind: "refused", why: expect.stringContaining("ENOSPC") });
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test("of a tree that moves is refused, or marked", async () => {
