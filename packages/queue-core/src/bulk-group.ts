@@ -9,7 +9,7 @@ import type { QueueContext } from "./context.ts";
 import { type Holds, holdsGuard } from "./holds.ts";
 import type { BatchId, JobId } from "./ids.ts";
 import { createOp, setOp } from "./job-ops.ts";
-import { inAudit, type NotApplied, type Operator } from "./operator.ts";
+import { inAudit, mayTouch, type NotApplied, type Operator } from "./operator.ts";
 import type { Looked } from "./operator-look.ts";
 import { auditName, type JobOrder, type OrderedBy, planOrder } from "./operator-plans.ts";
 import { paths } from "./paths.ts";
@@ -48,6 +48,7 @@ export function planMember(
   by: Pick<OrderedBy, "op" | "nowMs">,
 ): Planned {
   if (looked.kind !== "found") return { kind: "out", result: looked };
+  if (!mayTouch(who, looked.look.configuration.profile_name)) return { kind: "out", result: { kind: "not-found" } };
   const plan = planOrder(order, looked.look, holds, { who, ...by });
   if (plan.kind === "refused") {
     const last = plan.because === undefined ? lastChangeOf(looked.look.fleetJob) : undefined;

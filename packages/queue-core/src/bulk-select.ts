@@ -20,6 +20,8 @@ export interface JobFilter {
   readonly ids?: readonly JobId[];
   /** The profile's name. */
   readonly collection?: string;
+  /** Any of these: what somebody who is bound to collections may see. */
+  readonly collections?: readonly string[];
   readonly submitter?: string;
   readonly priority?: { readonly min?: number; readonly max?: number };
   readonly errorCode?: ErrorCode;
@@ -122,7 +124,11 @@ async function readPage(
   const wants = {
     status: filter.errorCode !== undefined || filter.olderThanMs !== undefined,
     priority: filter.priority !== undefined,
-    configuration: filter.collection !== undefined || filter.submitter !== undefined || options.withCollection === true,
+    configuration:
+      filter.collection !== undefined ||
+      filter.collections !== undefined ||
+      filter.submitter !== undefined ||
+      options.withCollection === true,
     bid: filter.batch !== undefined && filter.ids !== undefined,
   };
   const reads = names.map(({ id, state, priority }) => ({
@@ -155,6 +161,7 @@ async function readPage(
     }
     if (wants.configuration && configuration === null) return [];
     if (filter.collection !== undefined && configuration?.profile_name !== filter.collection) return [];
+    if (filter.collections?.includes(configuration?.profile_name ?? "") === false) return [];
     if (filter.submitter !== undefined && configuration?.submitter !== filter.submitter) return [];
     if (wants.bid && readable(records.bid, node(read?.bid)) !== filter.batch) return [];
     return [{ id: known.id, state, ...(configuration === null ? {} : { collection: configuration.profile_name }) }];

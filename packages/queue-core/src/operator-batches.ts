@@ -6,7 +6,7 @@ import { holdsGuard, readHolds } from "./holds.ts";
 import type { BatchId } from "./ids.ts";
 import { deleteOp } from "./job-ops.ts";
 import { nodeOf } from "./nodes.ts";
-import { act, type ActionResult, type Operator } from "./operator.ts";
+import { act, type ActionResult, mayTouch, type Operator } from "./operator.ts";
 import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import { BATCH_STATES } from "./states.ts";
@@ -39,6 +39,7 @@ export async function actOnBatch(
     const status = records.batchStatus.decode(statusNode.data);
     const submission = records.submission.decode(submissionNode.data);
     if (!status.ok || !submission.ok) return { kind: "refused", why: `the nodes of ${id} are broken: run fsck` };
+    if (!mayTouch(who, submission.value.profile_name)) return { kind: "not-found" };
     const from = status.value.status;
     const to = nextBatchState(from, { by: "operator", action });
     const entryVersion = entries[BATCH_STATES.indexOf(from)]?.stat.version;
@@ -86,14 +87,20 @@ export async function actOnBatch(
  * node goes; broken off, it is given again or finished by the reporter's own clean-up.
  */
 export async function orderCleanUp(ctx: QueueContext, operator: Operator, id: BatchId): Promise<ActionResult> {
-  const ordered = await act(ctx, operator, CLEAN_UP_ORDER, id, async () => {
-    const node = await ctx.session.get(paths.batchStatus(id));
-    if (!node.ok) return { kind: node.code === "NO_NODE" ? "not-found" : "lost" };
-    const status = records.batchStatus.decode(node.value.data);
-    if (!status.ok) return { kind: "refused", why: `the nodes of ${id} are broken: run fsck` };
+  const ordered = await act(ctx, operator, CLEAN_UP_ORDER, id, async (_op, who) => {
+    const answers = await ctx.session.readMany([{ get: paths.batchStatus(id) }, { get: paths.batchSubmission(id) }]);
+    if (!answers.ok) return { kind: "lost" };
+    const [node, submissionNode] = answers.value.map(nodeOf);
+    if (!node) return { kind: "not-found" };
+    const status = records.batchStatus.decode(node.data);
+    const submission = submissionNode ? records.submission.decode(submissionNode.data) : null;
+    if (!status.ok || submission?.ok !== true) {
+      return { kind: "refused", why: `the nodes of ${id} are broken: run fsck` };
+    }
+    if (!mayTouch(who, submission.value.profile_name)) return { kind: "not-found" };
     const state = status.value.status;
     if (!DONE_WITH.includes(state)) return { kind: "refused", why: `a batch that is ${state} cannot be cleaned up` };
-    return { kind: "go", ops: [{ op: "check", path: paths.batchStatus(id), version: node.value.stat.version }] };
+    return { kind: "go", ops: [{ op: "check", path: paths.batchStatus(id), version: node.stat.version }] };
   });
   if (ordered.kind !== "applied") return ordered;
   const cleaned = await cleanUpBatch(ctx, id);

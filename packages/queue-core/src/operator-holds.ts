@@ -1,7 +1,7 @@
 /** Hold and release a collection, pause and resume the queue or a stage, drain a worker. */
 import type { QueueContext } from "./context.ts";
 import { holdPath, type HoldTarget, releaseHoldOps, setHoldOps } from "./holds.ts";
-import { act, type ActionPlan, type ActionResult, type Operator } from "./operator.ts";
+import { act, type ActionPlan, type ActionResult, mayTouch, type Operator } from "./operator.ts";
 import { paths } from "./paths.ts";
 import { type Hold, records } from "./records.ts";
 import { formatTimestamp, parseTimestamp } from "./timestamp.ts";
@@ -22,12 +22,17 @@ function nameOf(target: HoldTarget): string {
 /** Names of profiles and workers become parts of paths: letters, digits, dot, dash and underscore only. */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
+/** Queue, stages and workers are everybody's: nobody who is bound to collections stops them. */
+const isTheirs = (operator: Operator, target: HoldTarget): boolean =>
+  target.kind === "collection" ? mayTouch(operator, target.profile) : operator.collections === undefined;
+
 export async function setHold(
   ctx: QueueContext,
   operator: Operator,
   target: HoldTarget,
   until?: string,
 ): Promise<ActionResult> {
+  if (!isTheirs(operator, target)) return { kind: "not-found" };
   if (!SAFE_NAME.test(nameOf(target))) {
     return { kind: "refused", why: `no ${target.kind} can be called ${JSON.stringify(nameOf(target))}` };
   }
@@ -64,6 +69,8 @@ export async function releaseHoldIf(
   target: HoldTarget,
   refusal: (hold: Hold | null) => string | null,
 ): Promise<ActionResult> {
+  if (!isTheirs(operator, target)) return { kind: "not-found" };
+  if (!SAFE_NAME.test(nameOf(target))) return { kind: "refused", why: `${nameOf(target)} is not held` };
   return await act(ctx, operator, `${target.kind}.release`, nameOf(target), async () => {
     const look = await lookAt(ctx, target);
     if ("kind" in look) return look;

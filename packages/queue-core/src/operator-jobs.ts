@@ -3,7 +3,7 @@ import type { Op } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
 import { holdsGuard, readHolds } from "./holds.ts";
 import type { BatchId, JobId } from "./ids.ts";
-import { act, type ActionResult, type Operator } from "./operator.ts";
+import { act, type ActionResult, mayTouch, type Operator } from "./operator.ts";
 import { lookAtJobs } from "./operator-look.ts";
 import {
   auditName,
@@ -33,6 +33,7 @@ export async function orderJob(
     const looked = (await lookAtJobs(ctx.session, [id]))?.[0];
     if (looked === undefined) return { kind: "lost" };
     if (looked.kind !== "found") return looked;
+    if (!mayTouch(who, looked.look.configuration.profile_name)) return { kind: "not-found" };
     const by: OrderedBy = { who, op, nowMs: ctx.clock.nowMs() };
     const plan = planOrder(order, looked.look, holds?.value ?? null, by);
     if (plan.kind === "refused") {

@@ -15,7 +15,12 @@ import { lastAudited, type LastChange } from "./who-won.ts";
 export interface Operator {
   readonly name: string;
   readonly reason: string;
+  /** Bound to these: what belongs to others is not there for them. Absent = all. */
+  readonly collections?: readonly string[];
 }
+
+export const mayTouch = ({ collections }: Operator, collection: string): boolean =>
+  collections?.includes(collection) !== false;
 
 export type ActionResult =
   | { readonly kind: "applied" }
@@ -38,9 +43,10 @@ export const TRIES_MAX = 20;
 const NAME_BYTES = 200;
 const REASON_BYTES = 1_000;
 
-export const cutOperator = ({ name, reason }: Operator): Operator => ({
-  name: cutBytes(name, NAME_BYTES),
-  reason: cutBytes(reason, REASON_BYTES),
+export const cutOperator = (operator: Operator): Operator => ({
+  ...operator,
+  name: cutBytes(operator.name, NAME_BYTES),
+  reason: cutBytes(operator.reason, REASON_BYTES),
 });
 
 /**
