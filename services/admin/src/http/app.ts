@@ -12,6 +12,8 @@ import {
   serveDocs,
 } from "@sluice/http-api";
 import type { Express, IRouter, RequestHandler } from "express";
+import { actionOperations } from "./action-operations.ts";
+import { auditOperations } from "./audit-operations.ts";
 import { batchOperations } from "./batch-operations.ts";
 import { counted } from "./counted.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -37,6 +39,8 @@ export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...fleetOperations(deps),
   ...batchOperations(deps),
   ...jobOperations(deps),
+  ...actionOperations(deps),
+  ...auditOperations(deps),
   ...mailOperations(deps),
 ];
 

@@ -1,0 +1,102 @@
+/** The audit as a list, newest first, and as a chain that must be whole. */
+import { auditHash, type AuditRecord, paths, records } from "@sluice/queue-core";
+import { type AuditView, rfc3339 } from "@sluice/wire";
+import type { Session } from "@sluice/zookeeper";
+
+const RECORDS_PER_READ = 200;
+/** With a filter that few records pass, a page is short, and goes on. */
+const SCANNED_MAX = 2_000;
+
+export interface AuditQuery {
+  readonly actor?: string | undefined;
+  readonly target?: string | undefined;
+  /** Only records before this one. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+export interface AuditPage {
+  readonly items: readonly AuditView[];
+  readonly next: number | null;
+}
+
+/** null = no answer. */
+export async function readAudit(session: Session, query: AuditQuery): Promise<AuditPage | null> {
+  const head = await readHead(session);
+  if (head === null) return null;
+  const items: AuditView[] = [];
+  let at = Math.min(head.number, (query.before ?? head.number + 1) - 1);
+  const last = Math.max(0, at - SCANNED_MAX);
+  while (at > last && items.length < query.limit) {
+    const numbers = Array.from({ length: Math.min(RECORDS_PER_READ, at - last) }, (_, i) => at - i);
+    const found = await readRecords(session, numbers);
+    if (found === null) return null;
+    for (const record of found) {
+      if (items.length === query.limit) break;
+      at -= 1;
+      if (record !== null && isWanted(record, query)) items.push(viewOf(record));
+    }
+  }
+  return { items, next: at > 0 ? at + 1 : null };
+}
+
+const isWanted = ({ actor, target }: AuditRecord, query: AuditQuery): boolean =>
+  (query.actor === undefined || actor === query.actor) && (query.target === undefined || target === query.target);
+
+const viewOf = (record: AuditRecord): AuditView => ({
+  number: record.number,
+  at: rfc3339(record.at),
+  actor: record.actor,
+  action: record.action,
+  target: record.target,
+  reason: record.reason,
+  hash: auditHash(record),
+});
+
+export interface ChainVerdict {
+  readonly records: number;
+  readonly whole: boolean;
+  readonly problem: string | null;
+}
+
+/** The whole chain, a few hundred records at a time; what is added meanwhile is looked at the next time. null = no answer. */
+export async function checkChain(session: Session): Promise<ChainVerdict | null> {
+  const head = await readHead(session);
+  if (head === null) return null;
+  const verdict = (problem: string | null): ChainVerdict => ({
+    records: head.number,
+    whole: problem === null,
+    problem,
+  });
+  let previous = "";
+  for (let first = 1; first <= head.number; first += RECORDS_PER_READ) {
+    const length = Math.min(RECORDS_PER_READ, head.number - first + 1);
+    const found = await readRecords(
+      session,
+      Array.from({ length }, (_, i) => first + i),
+    );
+    if (found === null) return null;
+    for (const [i, record] of found.entries()) {
+      if (record === null) return verdict(`record ${first + i} is missing or cannot be read`);
+      if (record.number !== first + i) return verdict(`record ${first + i} calls itself ${record.number}`);
+      if (record.previous !== previous) return verdict(`record ${record.number} does not follow its predecessor`);
+      previous = auditHash(record);
+    }
+  }
+  return verdict(previous === head.hash ? null : "the last record is not the one that the head names");
+}
+
+async function readHead(session: Session) {
+  const node = await session.get(paths.auditHead);
+  const head = node.ok ? records.auditHead.decode(node.value.data) : null;
+  return head?.ok === true ? head.value : null;
+}
+
+async function readRecords(session: Session, numbers: readonly number[]): Promise<(AuditRecord | null)[] | null> {
+  const answers = await session.readMany(numbers.map((number) => ({ get: paths.auditRecord(number) })));
+  if (!answers.ok) return null;
+  return answers.value.map((answer) => {
+    const record = answer.kind === "node" ? records.auditRecord.decode(answer.node.data) : null;
+    return record?.ok === true ? record.value : null;
+  });
+}

@@ -1,0 +1,69 @@
+/** Operators' actions as answers: what was done, or why not and who was faster. Each leaves a log line and is counted. */
+import type { Caller } from "@sluice/access";
+import { type Problem, problem, requestIdOf } from "@sluice/http-api";
+import type { ActionResult, LastChange, Operator } from "@sluice/queue-core";
+import type { Done } from "@sluice/wire";
+import type { Response } from "express";
+import { nothing } from "./answers.ts";
+import type { AdminDeps } from "./deps.ts";
+import type { Seen } from "./looks.ts";
+
+export interface Change {
+  readonly caller: Caller;
+  readonly response: Response;
+  /** As in the audit: job.resume, collection.hold. */
+  readonly action: string;
+  readonly target: string;
+  readonly reason: string;
+  /** What a caller is told when it was done. */
+  readonly message: string;
+  /** The kind of thing: job, batch, collection. */
+  readonly what: string;
+}
+
+export const operatorOf = ({ name, scope }: Caller, reason: string): Operator => ({
+  name,
+  reason,
+  ...(scope === "all" ? {} : { collections: scope }),
+});
+
+export const confirmation = (why: string): { readonly problem: Problem } => ({
+  problem: problem("CONFIRMATION_NEEDED", `${why}; send confirm: true if it must be so`),
+});
+
+export const LOST = {
+  problem: problem("UNAVAILABLE", "ZooKeeper was lost in the middle: look whether it was done before asking again", {
+    retryAfterSeconds: 5,
+  }),
+} as const;
+
+/** Carries it out and says what came of it. */
+export async function change(
+  { log, metrics, index }: Pick<AdminDeps, "log" | "metrics" | "index">,
+  { caller, response, action, target, reason, message, what }: Change,
+  act: (operator: Operator) => Promise<ActionResult>,
+): Promise<Seen<Done>> {
+  const result = await act(operatorOf(caller, reason));
+  index.refresh();
+  metrics.changes.inc({ action, result: result.kind });
+  const facts = { actor: caller.name, caller: caller.id, action, target, request_id: requestIdOf(response) };
+  log.info({ ...facts, result: result.kind, ...("why" in result ? { why: result.why } : {}) }, "an operator's change");
+  return replyTo(result, message, what);
+}
+
+function replyTo(result: ActionResult, message: string, what: string): Seen<Done> {
+  switch (result.kind) {
+    case "applied":
+      return { value: { done: true, message } };
+    case "refused":
+    case "conflict":
+      return { problem: problem("CONFLICT", `${result.why}${winner(result.last)}`) };
+    case "not-found":
+      return nothing(what);
+    case "lost":
+      return LOST;
+  }
+}
+
+const winner = (last: LastChange | undefined): string =>
+  last === undefined ? "" : ` (last changed by ${last.actor}: ${last.action}, ${last.at})`;
