@@ -1,6 +1,6 @@
 /** A long manifest, validated as a stream. This process does nothing else, so its peak is the reader's. */
 import { MANIFEST_KINDS, validateManifest } from "@sluice/ingest-formats";
-import { LIMIT_MB, peakMb } from "./peak-memory.ts";
+import { LIMIT_MB, peakMb } from "./process-costs.ts";
 import { print } from "./print.ts";
 
 const ROWS_PER_CHUNK = 1_000;

@@ -9,7 +9,7 @@ import { type Child, startChild } from "@sluice/local-parts";
 import { type BatchId, parseBatchId, paths, readBatch, records, STAGES } from "@sluice/queue-core";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { serveContent } from "./content.ts";
-import { LIMIT_MB, peakMb } from "./peak-memory.ts";
+import { cpuSeconds, LIMIT_MB, peakMb } from "./process-costs.ts";
 import { print } from "./print.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -39,7 +39,7 @@ export async function measureFleet(rows: number): Promise<boolean> {
     const batch = measureBatch(session, services["batch-intake"] ?? "", content.manifestUrl, rows);
     const done = await Promise.race([batch, gone]);
     gone.catch(() => undefined); // at the end it is asked to
-    const modest = await printMemory(session);
+    const modest = await printCosts(session);
     await session.close();
     return done && modest;
   } finally {
@@ -104,7 +104,7 @@ async function submit(intake: string, manifestUrl: string): Promise<BatchId> {
 }
 
 /** The workers themselves say who they are. */
-async function printMemory(session: Session): Promise<boolean> {
+async function printCosts(session: Session): Promise<boolean> {
   let modest = true;
   for (const stage of STAGES) {
     const workers = await session.children(paths.stageWorkers(stage));
@@ -114,7 +114,7 @@ async function printMemory(session: Session): Promise<boolean> {
       if (record?.ok !== true) continue;
       const peak = await peakMb(record.value.pid);
       modest &&= peak < LIMIT_MB;
-      print("memory", { worker, peakMb: peak, limitMb: LIMIT_MB });
+      print("process", { worker, peakMb: peak, limitMb: LIMIT_MB, cpuSeconds: await cpuSeconds(record.value.pid) });
     }
   }
   return modest;
