@@ -215,6 +215,10 @@ describe("a tree that is another one than before", () => {
   const EXIT_INTERNAL = "exit code 70";
   const REASON = "the tree is another one";
 
+  /** An intake is ready before it has seen any tree: its journal stands in. */
+  const untilAtWork = (running: Running): Promise<boolean> =>
+    waitFor(async () => (await running.log()).includes("at work"), { what: `${running.service} at work` });
+
   async function expectLoudEnd(running: Running): Promise<void> {
     let reason: string | null = null;
     void running.child.exited.then((said) => (reason = said));
@@ -227,6 +231,7 @@ describe("a tree that is another one than before", () => {
     const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
     try {
       const running = await fleet.startAll();
+      await Promise.all(running.map(untilAtWork));
       const raw = await openRawSession(zk.connect);
       const changed = await raw.multi([{ op: "set", path: paths.fleetId, data: Buffer.from("restored"), version: 0 }]);
       expect(changed.ok).toBe(true);
@@ -242,6 +247,7 @@ describe("a tree that is another one than before", () => {
     const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
     try {
       const running = await fleet.startAll(["batch-intake", "downloader", "admin"]);
+      await Promise.all(running.map(untilAtWork));
       await zk.kill("SIGKILL");
       await rm(zk.logDir, { recursive: true });
       await zk.restart();
