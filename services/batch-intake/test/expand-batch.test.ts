@@ -173,6 +173,27 @@ describe("expanding a batch manifest", () => {
     expect(jobs).toHaveLength(3);
   });
 
+  test("takes one without a header for what the submission says it is, as its validation does", async () => {
+    const manifest = [row(1), row(2), "#%eof"].join("\n");
+    const stage = await setup(manifest);
+    const { jobs, given } = acceptingJobs();
+    const of = processing(expansionOf(manifest, 2));
+    expect(await stage.handle(of, batchContext(of, given))).toEqual({ kind: "release" });
+    expect(jobs.map((spec) => spec.configuration.payload_name)).toEqual(["1.txt", "2.txt"]);
+  });
+
+  test("that ends before its last row is tried again later, with a reason, and not at once without end", async () => {
+    const manifest = manifestOf(3);
+    const stage = await setup(manifest);
+    const { jobs, given } = acceptingJobs();
+    const of = processing(expansionOf(manifest, 5));
+    expect(await stage.handle(of, batchContext(of, given))).toMatchObject({
+      kind: "retry",
+      message: "the payload ended after row 3 of 5",
+    });
+    expect(jobs).toHaveLength(3);
+  });
+
   test("is wanted only while rows are left", async () => {
     const stage = await setup(null);
     const wants = (rows: number, created: number) =>

@@ -4,7 +4,7 @@ import { type Batch, CHUNK_ROWS, type ExpandResult, type Expansion, type JobSpec
 import { type BatchContext, type BatchOutcome, type BatchStage, retry, snooze } from "@sluice/stage-runtime";
 import type { Payloads, ProfileOf } from "../ports.ts";
 import { type BatchFacts, specOfPayload, specOfRow, specOfUpload } from "./job-spec.ts";
-import { jobTypeOfRows, payloadOfBatch } from "./payload-of-batch.ts";
+import { frozenRowsOf, payloadOfBatch } from "./payload-of-batch.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
 
 export interface ExpandBatchPorts {
@@ -83,9 +83,13 @@ async function specsOfRows(
   const frozen = await payloads.frozenManifest(batch.id, expansion.digest, signal);
   // Rows may have become jobs: the batch cannot fail any more, people must bring the manifest back.
   if (!frozen.ok) return retry(frozen.code, frozen.message);
-  const job = await jobTypeOfRows(batch.submission.type, payloads.read(frozen.path));
-  if (job === undefined) return retry("UNEXPECTED", `${frozen.path} is no batch manifest of a type that is taken`);
-  const rows = manifestRows(payloads.read(frozen.path), { fromRow: expansion.created + 1 });
+  const frozenRows = await frozenRowsOf(batch.submission.type, payloads.read(frozen.path));
+  if (frozenRows === undefined) {
+    return retry("UNEXPECTED", `${frozen.path} is no batch manifest of a type that is taken`);
+  }
+  const { job, kind } = frozenRows;
+  // A manifest without a header is what the submission says it is, here as when it was validated.
+  const rows = manifestRows(payloads.read(frozen.path), { kind, fromRow: expansion.created + 1 });
   return { chunks: chunked(rows, (row) => specOfRow(facts, row, job)) };
 }
 
@@ -102,7 +106,13 @@ async function addAll(chunks: AsyncIterable<readonly JobSpec[]>, ctx: BatchConte
     loaded = added.loaded;
     await ctx.failpoint("midEffect");
   }
-  return RELEASE;
+  return endedEarly(loaded.batch.expansion) ?? RELEASE;
+}
+
+/** A release says "go on at the cursor", at once: where no row is left to go on with, that would never end. */
+function endedEarly(expansion: Expansion | null): BatchOutcome | null {
+  if (expansion === null || expansion.created >= expansion.rows) return null;
+  return retry("UNEXPECTED", `the payload ended after row ${expansion.created} of ${expansion.rows}`);
 }
 
 /** Larger transactions make everybody else wait, and ZooKeeper takes none above a megabyte. */

@@ -30,14 +30,15 @@ export async function payloadOfBatch(
   return { ok: true, kind: "single", job: row.job };
 }
 
-/** What the rows of a frozen manifest become; undefined if it is none that can be expanded. */
-export async function jobTypeOfRows(
+/** What a frozen manifest is, and what its rows become; undefined if it is none that can be expanded. */
+export async function frozenRowsOf(
   submitted: string,
   manifest: AsyncIterable<Uint8Array>,
-): Promise<JobPayloadType | undefined> {
+): Promise<{ readonly job: JobPayloadType; readonly kind: ManifestKind } | undefined> {
   const type = typeOfSubmission(submitted) ?? detectPayloadType("", await headOfStream(manifest));
   const row = rowOfType(type);
-  return row.batch ? row.job : undefined;
+  const kind = manifestKindOf(type);
+  return row.batch && kind !== undefined ? { job: row.job, kind } : undefined;
 }
 
 async function headOfStream(chunks: AsyncIterable<Uint8Array>): Promise<string> {
