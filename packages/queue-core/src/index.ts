@@ -47,7 +47,7 @@ export {
   PRIORITY_MAX,
 } from "./paths.ts";
 export type { PathMeaning, QueueEntry } from "./paths.ts";
-export { EMPTY, EVENT_KINDS, records, TokenSchema } from "./records.ts";
+export { EMPTY, EVENT_KINDS, OPERATION_STATES, records, TokenSchema } from "./records.ts";
 export type {
   AuditHead,
   AuditRecord,
@@ -67,6 +67,7 @@ export type {
   KeyRecord,
   Lock,
   Metadata,
+  OperationRecord,
   Parsed,
   RecordType,
   StatusReport,
@@ -128,6 +129,17 @@ export {
   type SelectOptions,
 } from "./bulk-select.ts";
 export { type BulkException, type BulkOptions, type BulkProgress, type BulkResult, orderJobs } from "./bulk.ts";
+export {
+  beginOperation,
+  forgetOperations,
+  listOperations,
+  OPERATION_JOBS_MAX,
+  type ReadOperation,
+  readOperation,
+  readOperationJobs,
+  saveOperation,
+  stopOperation,
+} from "./operations.ts";
 export { actOnBatch, CLEAN_UP_ORDER, orderCleanUp } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";

@@ -107,6 +107,12 @@ export const paths = {
   reportChunks: (id: BatchId, report: number) => `/fleet/reports/${id}/${String(report)}`,
   reportChunk: (id: BatchId, report: number, chunk: number) =>
     `/fleet/reports/${id}/${String(report)}/${String(chunk).padStart(4, "0")}`,
+  operations: "/fleet/operations",
+  /** Those that somebody has to carry on with. */
+  dueOperations: "/fleet/operations/due",
+  operationRecords: "/fleet/operations/records",
+  operation: (id: string) => `/fleet/operations/records/${id}`,
+  operationJobs: (id: string) => `/fleet/operations/records/${id}/jobs`,
   tokens: "/fleet/tokens",
   token: (id: string) => `/fleet/tokens/${id}`,
   audit: "/fleet/audit",
@@ -141,6 +147,9 @@ export const DIRECTORIES: readonly string[] = [
   paths.callbacks,
   paths.keys,
   paths.reports,
+  paths.operations,
+  paths.dueOperations,
+  paths.operationRecords,
   paths.tokens,
   paths.audit,
   paths.auditRecords,

@@ -314,6 +314,30 @@ export const TokenSchema = z.object({
 });
 export type KeptToken = z.infer<typeof TokenSchema>;
 
+export const OPERATION_STATES = ["running", "done", "stopped", "failed"] as const;
+
+/** One order for many jobs, and how far it is. */
+export const OperationSchema = z.object({
+  action: text,
+  at: jobState.optional(),
+  priority: z.number().int().min(0).optional(),
+  by: text,
+  /** Who ordered it is bound to these; absent = to none. */
+  collections: z.array(z.string()).optional(),
+  reason: text,
+  state: z.enum(OPERATION_STATES),
+  started: text,
+  ended: text.optional(),
+  total: z.number().int().min(0),
+  /** How many of the jobs have had their turn. */
+  next: z.number().int().min(0),
+  applied: z.number().int().min(0),
+  refused: z.array(z.object({ why: text, count: z.number().int(), example: text })),
+  /** How often somebody has taken it up. */
+  runs: z.number().int().min(0),
+});
+export type OperationRecord = z.infer<typeof OperationSchema>;
+
 export const KeySchema = z.object({ batch: text, request_digest: text });
 export type KeyRecord = z.infer<typeof KeySchema>;
 
@@ -358,6 +382,20 @@ function textRecord<T>(name: string, read: (raw: string) => T | null, print: (va
 const readCount = (raw: string): number | null => (/^-?\d{1,15}$/.test(raw) ? Math.max(0, Number(raw)) : null);
 const count = (name: string): RecordType<number> => textRecord(name, readCount, (value) => value.toFixed(0));
 
+/** Rising numbers as steps from each to the next, base 36: a hundred thousand neighbours take 200 KB. */
+function readNumbers(raw: string): readonly number[] | null {
+  const numbers: number[] = [];
+  let last = 0;
+  for (const word of raw === "" ? [] : raw.split(",")) {
+    if (!/^[0-9a-z]{1,7}$/.test(word)) return null;
+    last += Number.parseInt(word, 36);
+    numbers.push(last);
+  }
+  return numbers;
+}
+const printNumbers = (numbers: readonly number[]): string =>
+  numbers.map((number, i) => (number - (numbers[i - 1] ?? 0)).toString(36)).join(",");
+
 /** Exactly the keys of the wire format, in its order, whatever else a tolerant reader let through. */
 function exactJobStatus(s: JobStatus): JobStatus {
   const { status, last_modified, last_successful_status, retry_count, message } = s;
@@ -385,6 +423,8 @@ export const records = {
   auditRecord: jsonRecord("audit record", AuditRecordSchema),
   key: jsonRecord("key", KeySchema),
   token: jsonRecord("token", TokenSchema),
+  operation: jsonRecord("operation", OperationSchema),
+  jobNumbers: textRecord("job numbers", readNumbers, printNumbers),
   priority: count("priority"),
   spaceNeeded: count("space_needed"),
   counter: count("counter"),

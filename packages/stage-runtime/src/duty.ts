@@ -114,6 +114,8 @@ export interface Inbox {
   readonly path: string;
   /** Whether an item is locked while it is handled; items whose handling is one atomic move need no lock. */
   readonly exclusive: boolean;
+  /** False for what operators order: a pause of the queue does not stop it. */
+  readonly pausable?: boolean;
   handle(item: InboxItem, ctx: InboxContext): Promise<InboxOutcome>;
 }
 

@@ -1,12 +1,24 @@
 /** The service as its duties and its servers. */
-import type { ServiceOptions } from "@sluice/stage-runtime";
+import { makeInstruments, type ServiceOptions, type ServiceParts } from "@sluice/stage-runtime";
+import { bulkInbox } from "./bulk/run-operation.ts";
 import type { AdminConfig } from "./config.ts";
-import { type Outside, serveFleet } from "./serve-fleet.ts";
+import { makeJobIndex } from "./index/job-index.ts";
+import { ADMIN_METRICS } from "./metrics.ts";
+import { type Outside, serveFleet, type Shared } from "./serve-fleet.ts";
 
-export const adminService = (config: AdminConfig, outside: Outside): ServiceOptions => ({
-  service: "admin",
-  config,
-  duties: [],
-  extraServers: (parts) => serveFleet(config, outside, parts),
-  close: async () => await outside.close?.(),
-});
+export function adminService(config: AdminConfig, outside: Outside): ServiceOptions {
+  let made: Shared | null = null;
+  // Duties are asked for before servers, with the same parts.
+  const shared = ({ registry, clock }: ServiceParts): Shared =>
+    (made ??= { metrics: makeInstruments(ADMIN_METRICS, registry), index: makeJobIndex(clock) });
+  return {
+    service: "admin",
+    config,
+    duties(parts) {
+      const { metrics, index } = shared(parts);
+      return [bulkInbox({ onState: (state) => metrics.operations.inc({ state }), onProgress: () => index.refresh() })];
+    },
+    extraServers: (parts) => serveFleet(config, outside, parts, shared(parts)),
+    close: async () => await outside.close?.(),
+  };
+}

@@ -2,7 +2,7 @@ import { type AccessSettings, type Authenticator, openAccess } from "@sluice/acc
 import { makeEventStreams } from "@sluice/http-api";
 import type { Inventory } from "@sluice/inventory";
 import type { ProfileStore } from "@sluice/profile-store";
-import { type ExtraServer, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import type { ExtraServer, Instruments, ServiceParts } from "@sluice/stage-runtime";
 import type { Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import type { AdminConfig } from "./config.ts";
@@ -14,8 +14,8 @@ import { adminApp } from "./http/app.ts";
 import type { AdminDeps } from "./http/deps.ts";
 import { makeTopics } from "./http/topics.ts";
 import { indexFiller } from "./index/fill-index.ts";
-import { makeJobIndex } from "./index/job-index.ts";
-import { ADMIN_METRICS } from "./metrics.ts";
+import type { JobIndex } from "./index/job-index.ts";
+import type { ADMIN_METRICS } from "./metrics.ts";
 import { addPage } from "./page-route.ts";
 import { makeSurveyor } from "./surveyor.ts";
 
@@ -28,16 +28,25 @@ export interface Outside {
   readonly onListening?: (url: string) => void;
 }
 
+/** What servers and duties have in common. */
+export interface Shared {
+  readonly metrics: Instruments<typeof ADMIN_METRICS>;
+  readonly index: JobIndex;
+}
+
 const LIVE_EVERY_MS = 1_000;
 
 /** Gauges at the metrics port, API and pages at their own: all from one look at the fleet. */
-export function serveFleet(config: AdminConfig, outside: Outside, parts: ServiceParts): readonly ExtraServer[] {
+export function serveFleet(
+  config: AdminConfig,
+  outside: Outside,
+  parts: ServiceParts,
+  { metrics, index }: Shared,
+): readonly ExtraServer[] {
   const { queue, clock, registry, log } = parts;
   const surveyor = makeSurveyor(queue, clock, config.SURVEY_MAX_AGE_MS);
   exportFleet(registry, surveyor);
-  const metrics = makeInstruments(ADMIN_METRICS, registry);
   const session = (): Session | null => queue()?.context.session ?? null;
-  const index = makeJobIndex(clock);
   const history = makeHistory({ session, surveyor, nowMs: clock.nowMs });
   const streams = makeEventStreams({ onChange: () => metrics.streams.set(streams.count) });
   const deps: AdminDeps = {

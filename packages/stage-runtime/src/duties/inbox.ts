@@ -20,6 +20,7 @@ export function startInbox(inbox: Inbox, scope: Scope): RunningDuty {
       path: inbox.path,
       choose: (names) => Promise.resolve(names),
       work: (name) => new InboxWork(inbox, scope, retries, name).run(),
+      pausable: inbox.pausable ?? true,
     },
     scope,
   );

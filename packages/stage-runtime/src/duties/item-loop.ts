@@ -17,6 +17,7 @@ export interface ItemDuty {
   /** Leaves out what there is nothing to do for; by reads only. */
   readonly choose: (names: readonly string[]) => Promise<readonly string[]>;
   readonly work: (name: string) => Promise<ItemResult>;
+  readonly pausable?: boolean;
 }
 
 /** An item that a defect of ours keeps from being settled is not tried again at once. */
@@ -25,8 +26,8 @@ const AFTER_DEFECT_MS = 30_000;
 export function startItemDuty(duty: ItemDuty, scope: Scope): RunningDuty {
   const waker = new Waker();
   const loop = new ItemLoop(duty, scope, waker);
-  const { name } = duty;
-  const ended = runLoop({ name, scope, waker, turn: () => loop.turn(), idleMs: () => loop.idleMs() });
+  const { name, pausable = true } = duty;
+  const ended = runLoop({ name, scope, waker, turn: () => loop.turn(), idleMs: () => loop.idleMs(), pausable });
   return { name, ended: ended.then(() => loop.allDone()), abandon: () => Promise.resolve(loop.inHand()) };
 }
 

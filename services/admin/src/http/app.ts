@@ -15,6 +15,7 @@ import type { Express, IRouter, RequestHandler } from "express";
 import { actionOperations } from "./action-operations.ts";
 import { auditOperations } from "./audit-operations.ts";
 import { batchOperations } from "./batch-operations.ts";
+import { bulkOperations } from "./bulk-operations.ts";
 import { counted } from "./counted.ts";
 import type { AdminDeps } from "./deps.ts";
 import { fleetOperations } from "./fleet-operations.ts";
@@ -40,6 +41,7 @@ export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...batchOperations(deps),
   ...jobOperations(deps),
   ...actionOperations(deps),
+  ...bulkOperations(deps),
   ...auditOperations(deps),
   ...mailOperations(deps),
 ];

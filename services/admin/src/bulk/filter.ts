@@ -1,0 +1,63 @@
+/** The wire's filter as the queue's, cut to what the caller may see. */
+import type { Scope } from "@sluice/access";
+import { type Problem, problem } from "@sluice/http-api";
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type JobFilter as QueueFilter,
+  type JobId,
+  jobIdOfUuid,
+  parseJobId,
+  parseJobUuid,
+} from "@sluice/queue-core";
+import type { OpenQueue } from "@sluice/stage-runtime";
+import type { JobFilter } from "@sluice/wire";
+import { batchIdOf } from "../views/lookup.ts";
+
+type Read = { readonly filter: QueueFilter } | { readonly problem: Problem };
+
+const wrong = (pointer: string, detail: string): { readonly problem: Problem } => ({
+  problem: problem("INVALID_REQUEST", "the filter is wrong", { errors: [{ pointer, detail }] }),
+});
+
+export async function readFilter(open: OpenQueue, given: JobFilter, scope: Scope): Promise<Read> {
+  if (Object.values(given).every((value) => value === undefined)) {
+    return wrong("/filter", "name what is meant: ids, states, a batch, a profile, …");
+  }
+  const ids = given.ids?.map(jobIdOf);
+  const unknown = ids?.indexOf(null) ?? -1;
+  if (unknown >= 0) return wrong(`/filter/ids/${unknown}`, "is no id of a job");
+  const batch = given.batch === undefined ? undefined : await batchIdOf(open, given.batch);
+  if (batch === null) return wrong("/filter/batch", "there is no such batch");
+  const { error_code: code } = given;
+  if (code !== undefined && !isErrorCode(code)) return wrong("/filter/error_code", "there is no such code");
+  const { priority_from: min, priority_to: max } = given;
+  return {
+    filter: {
+      ...(ids === undefined ? {} : { ids: ids.filter((id) => id !== null) }),
+      ...(given.states === undefined ? {} : { states: given.states }),
+      ...(batch === undefined ? {} : { batch }),
+      ...(given.profile === undefined ? {} : { collection: given.profile }),
+      ...(scope === "all" ? {} : { collections: scope }),
+      ...(given.submitter === undefined ? {} : { submitter: given.submitter }),
+      ...(code === undefined ? {} : { errorCode: code }),
+      ...(min === undefined && max === undefined ? {} : { priority: rangeOf(min, max) }),
+      ...(given.older_than_seconds === undefined ? {} : { olderThanMs: given.older_than_seconds * 1_000 }),
+    },
+  };
+}
+
+const rangeOf = (
+  min: number | undefined,
+  max: number | undefined,
+): { readonly min?: number; readonly max?: number } => ({
+  ...(min === undefined ? {} : { min }),
+  ...(max === undefined ? {} : { max }),
+});
+
+function jobIdOf(raw: string): JobId | null {
+  const uuid = parseJobUuid(raw);
+  return uuid === null ? parseJobId(raw) : jobIdOfUuid(uuid);
+}
+
+const isErrorCode = (raw: string): raw is ErrorCode => Object.hasOwn(ERROR_CODES, raw);

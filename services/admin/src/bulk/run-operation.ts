@@ -1,0 +1,188 @@
+/** Carries bulk operations out, a slice at a time. Whoever is killed in the middle is followed by another, at the same slice. */
+import {
+  forgetOperations,
+  formatTimestamp,
+  type JobId,
+  type JobOrder,
+  type NotApplied,
+  type OperationRecord,
+  type Operator,
+  orderJobs,
+  parseTimestamp,
+  paths,
+  type ReadOperation,
+  readOperation,
+  readOperationJobs,
+  saveOperation,
+} from "@sluice/queue-core";
+import { consumed, type Inbox, type InboxContext, type InboxOutcome, retry } from "@sluice/stage-runtime";
+
+/** How far it is is written after each: what a successor does again is never more than this. */
+const SLICE = 100;
+const REASONS_MAX = 50;
+const GONE = "there is no such job any more";
+
+export interface OperationHooks {
+  /** Done, stopped, failed; resumed: taken up after whoever had it before was gone. */
+  readonly onState: (state: "done" | "stopped" | "failed" | "resumed") => void;
+  /** Jobs have moved. */
+  readonly onProgress: () => void;
+}
+
+export const bulkInbox = (hooks: OperationHooks): Inbox => ({
+  kind: "inbox",
+  name: "bulk operations",
+  path: paths.dueOperations,
+  exclusive: true,
+  // Operators order things while the queue is paused, too.
+  pausable: false,
+  handle: ({ name }, ctx) => runOperation(name, ctx, hooks),
+});
+
+async function runOperation(id: string, ctx: InboxContext, hooks: OperationHooks): Promise<InboxOutcome> {
+  const found = await readOperation(ctx.queue.session, id);
+  if (found === null) return LOST;
+  if (found === "none" || found.record.state !== "running") return consumed;
+  const order = orderOf(found.record);
+  const jobs = await readOperationJobs(ctx.queue.session, id);
+  if (jobs === null) return LOST;
+  // Whoever had it before and still thinks so is outdated by this.
+  const taken = await saveOperation(ctx.queue, found, { ...found.record, runs: found.record.runs + 1 });
+  if (typeof taken === "string") return LOST;
+  if (taken.record.runs > 1) {
+    ctx.log.warn({ operation: id, next: taken.record.next, total: jobs.length }, "a bulk operation is taken up again");
+    hooks.onState("resumed");
+  }
+  const ended = order === null ? await fail(ctx, taken) : await new Run(ctx, hooks, order, jobs, taken).run();
+  if (ended === null) return LOST;
+  ctx.log.info(
+    { operation: id, state: ended.state, applied: ended.applied, total: ended.total, actor: ended.by },
+    "a bulk operation is over",
+  );
+  if (ended.state !== "running") hooks.onState(ended.state);
+  await forgetOperations(ctx.queue);
+  return consumed;
+}
+
+const LOST = retry("UNEXPECTED", "ZooKeeper was lost in the middle", 1_000);
+
+const ACTIONS = ["hold", "release", "fail", "delete"] as const;
+
+/** null: written by another version, which knows more. */
+function orderOf({ action, at, priority }: OperationRecord): JobOrder | null {
+  if (action === "resume") return at === undefined ? { action } : { action, at };
+  if (action === "priority" && priority !== undefined) return { action, priority };
+  const plain = ACTIONS.find((each) => each === action);
+  return plain === undefined ? null : { action: plain };
+}
+
+async function fail(ctx: InboxContext, operation: ReadOperation): Promise<OperationRecord | null> {
+  const ended = formatTimestamp(ctx.clock.nowMs());
+  const refused = [
+    { why: `this version cannot ${operation.record.action}`, count: operation.record.total, example: "" },
+  ];
+  const record: OperationRecord = { ...operation.record, state: "failed", ended, refused };
+  const saved = await saveOperation(ctx.queue, operation, record);
+  return typeof saved === "string" ? null : saved.record;
+}
+
+class Run {
+  readonly #ctx: InboxContext;
+  readonly #hooks: OperationHooks;
+  readonly #order: JobOrder;
+  readonly #jobs: readonly JobId[];
+  #now: ReadOperation;
+
+  constructor(
+    ctx: InboxContext,
+    hooks: OperationHooks,
+    order: JobOrder,
+    jobs: readonly JobId[],
+    operation: ReadOperation,
+  ) {
+    this.#ctx = ctx;
+    this.#hooks = hooks;
+    this.#order = order;
+    this.#jobs = jobs;
+    this.#now = operation;
+  }
+
+  /** How it ended; null = this process cannot go on with it. */
+  async run(): Promise<OperationRecord | null> {
+    let isRepeated = this.#now.record.runs > 1;
+    while (this.#now.record.next < this.#jobs.length) {
+      const slice = this.#jobs.slice(this.#now.record.next, this.#now.record.next + SLICE);
+      const record = await this.#turn(slice, isRepeated);
+      if (record === null) return null;
+      isRepeated = false;
+      await this.#ctx.failpoint("beforeSave");
+      const saved = await this.#save(record);
+      if (saved === "lost") return null;
+      if (saved === "stopped") return this.#now.record;
+      await this.#ctx.failpoint("afterSlice");
+    }
+    const ended = formatTimestamp(this.#ctx.clock.nowMs());
+    const saved = await this.#save({ ...this.#now.record, state: "done", ended });
+    return saved === "lost" ? null : this.#now.record;
+  }
+
+  async #turn(slice: readonly JobId[], isRepeated: boolean): Promise<OperationRecord | null> {
+    const { record } = this.#now;
+    const { by, reason, collections } = record;
+    const operator: Operator = { name: by, reason, ...(collections === undefined ? {} : { collections }) };
+    const { signal } = this.#ctx;
+    const result = await orderJobs(this.#ctx.queue, operator, this.#order, { ids: slice }, { signal });
+    this.#hooks.onProgress();
+    if (result.kind !== "finished") return null;
+    const { progress, exceptions } = result;
+    const mine = exceptions.filter(({ result: each }) => isRepeated && isOurOwn(each, record));
+    const refusals = exceptions
+      .filter((exception) => !mine.includes(exception))
+      .map(({ id, result: each }) => ({ why: "why" in each ? each.why : GONE, example: id }));
+    const gone = slice.length - progress.total;
+    return {
+      ...record,
+      next: record.next + slice.length,
+      applied: record.applied + progress.done + mine.length,
+      refused: addRefusals(record.refused, [
+        ...refusals.map((each) => ({ ...each, count: 1 })),
+        ...(gone > 0 ? [{ why: GONE, example: "", count: gone }] : []),
+      ]),
+    };
+  }
+
+  /** Somebody may have stopped it meanwhile: what was done since then is still told. */
+  async #save(record: OperationRecord): Promise<"saved" | "stopped" | "lost"> {
+    const saved = await saveOperation(this.#ctx.queue, this.#now, record);
+    if (saved === "lost") return "lost";
+    if (saved !== "changed") {
+      this.#now = saved;
+      return "saved";
+    }
+    const found = await readOperation(this.#ctx.queue.session, this.#now.id);
+    if (found === null || found === "none" || found.record.state !== "stopped") return "lost";
+    const { next, applied, refused } = record;
+    const last = await saveOperation(this.#ctx.queue, found, { ...found.record, next, applied, refused });
+    this.#now = typeof last === "string" ? found : last;
+    return "stopped";
+  }
+}
+
+/** Refused because we had done it already, before we were killed: the job's last change is this operator's, and not older. */
+function isOurOwn(result: NotApplied, { by, started }: OperationRecord): boolean {
+  if (result.kind !== "refused" || result.last === undefined) return false;
+  const { actor, at } = result.last;
+  return actor === by && (parseTimestamp(at) ?? 0) >= (parseTimestamp(started) ?? 0);
+}
+
+type Refusals = OperationRecord["refused"];
+
+export function addRefusals(known: Refusals, more: Refusals): Refusals {
+  const all = new Map(known.map((each) => [each.why, each]));
+  for (const { why, count, example } of more) {
+    const key = all.has(why) || all.size < REASONS_MAX ? why : "for other reasons";
+    const before = all.get(key);
+    all.set(key, { why: key, count: (before?.count ?? 0) + count, example: before?.example ?? example });
+  }
+  return [...all.values()];
+}
