@@ -23,7 +23,7 @@ const mayNotImport = (files, names, why) => ({
 export default tseslint.config(
   { ignores: ["**/dist/", "**/node_modules/", "data/", "**/*.d.ts"] },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },

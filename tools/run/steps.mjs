@@ -13,6 +13,9 @@ export const TOOLS = {
   jest: "node_modules/jest/bin/jest.js",
 };
 
+/** Bundles the console; takes the endpoints from what the compiler has built. */
+const CONSOLE = "services/admin/console/build.mjs";
+
 export function say(line) {
   process.stderr.write(`${line}\n`);
 }
@@ -43,5 +46,8 @@ export async function step(name, command, args, options) {
 }
 
 /** `build` for `npm start`, `npm test` and a jest run by hand on a fresh checkout. */
-export const build = (...projects) =>
-  step("build", process.execPath, [TOOLS.tsc, "-b", ...(projects.length > 0 ? projects : ["tsconfig.build.json"])]);
+export async function build(...projects) {
+  const all = projects.length === 0;
+  const code = await step("build", process.execPath, [TOOLS.tsc, "-b", ...(all ? ["tsconfig.build.json"] : projects)]);
+  return code === 0 && all ? await step("console", process.execPath, [CONSOLE]) : code;
+}

@@ -1,0 +1,59 @@
+/** Builds the console into ../dist/console: hashed names, so that they may be kept for ever, and an index.html. */
+import { build } from "esbuild";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ADMIN } from "@sluice/wire";
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const OUT = join(HERE, "..", "dist", "console");
+
+/**
+ * The console speaks of endpoints as everybody does, by the table of @sluice/wire. A browser needs no schemas: the
+ * server checks. So it gets the table without them, and whatever else it would take from there fails the build.
+ */
+const endpointsOnly = {
+  name: "endpoints-only",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@sluice\/wire$/ }, ({ path }) => ({ path, namespace: "wire" }));
+    onLoad({ filter: /.*/, namespace: "wire" }, () => {
+      const light = Object.entries(ADMIN).map(([name, { id, method, path, permission, stream }]) => [
+        name,
+        { id, method, path, permission, stream },
+      ]);
+      return { contents: `export const ADMIN = ${JSON.stringify(Object.fromEntries(light))};`, loader: "js" };
+    });
+  },
+};
+
+const { metafile } = await build({
+  absWorkingDir: HERE,
+  entryPoints: { console: "src/main.tsx", theme: "src/theme-first.ts", icon: "src/icon.svg" },
+  outdir: OUT,
+  entryNames: "[name]-[hash]",
+  bundle: true,
+  minify: true,
+  // Classic scripts: the one in the head must run before anything is painted.
+  format: "iife",
+  target: ["es2022", "chrome110", "firefox115", "safari16.4"],
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  loader: { ".svg": "copy" },
+  metafile: true,
+  plugins: [endpointsOnly],
+  logLevel: "warning",
+});
+
+const made = Object.keys(metafile.outputs).map((path) => basename(path));
+const named = (name, ending) => made.find((file) => file.startsWith(`${name}-`) && file.endsWith(ending));
+const page = (await readFile(join(HERE, "index.html"), "utf8"))
+  .replace("theme.js", named("theme", ".js"))
+  .replace("console.css", named("console", ".css"))
+  .replace("console.js", named("console", ".js"))
+  .replace("icon.svg", named("icon", ".svg"));
+await mkdir(OUT, { recursive: true });
+await writeFile(join(OUT, "index.html"), page);
+for (const file of await readdir(OUT)) {
+  if (file !== "index.html" && !made.includes(file)) await rm(join(OUT, file));
+}

@@ -1,0 +1,45 @@
+/** What can be done about one batch now. */
+import { ADMIN, type BatchDetail, type BatchRequest } from "@sluice/wire";
+import { useState } from "preact/hooks";
+import { call } from "../api.ts";
+import { useSession } from "../session.tsx";
+import { ActionDialog } from "./action-dialog.tsx";
+import { batchWords } from "./words.ts";
+
+export function BatchActions({ batch, onDone }: { readonly batch: BatchDetail; readonly onDone: () => void }) {
+  const { can } = useSession();
+  const [asked, setAsked] = useState<string | null>(null);
+  if (!can(ADMIN.batchAction) || batch.archived) return null;
+  return (
+    <>
+      {batch.actions.map((action) => (
+        <button
+          key={action}
+          type="button"
+          class={batchWords(action).danger === true ? "danger quietly" : ""}
+          onClick={() => setAsked(action)}
+        >
+          {batchWords(action).label}
+        </button>
+      ))}
+      {asked === null ? null : (
+        <ActionDialog
+          title={`${batchWords(asked).label} ${batch.bid}`}
+          says={batchWords(asked).says}
+          verb={batchWords(asked).label}
+          word={batch.bid}
+          danger={batchWords(asked).danger === true}
+          onDone={onDone}
+          onClose={() => setAsked(null)}
+          send={(sent) =>
+            call(ADMIN.batchAction, {
+              params: { id: batch.bid },
+              // From the server's own tables.
+              body: { action: asked as BatchRequest["action"], ...sent },
+            })
+          }
+        />
+      )}
+    </>
+  );
+}
