@@ -103,14 +103,14 @@ export function useLive<E extends Endpoint, P extends Endpoint>(
       return undefined;
     }
     const stop = new AbortController();
-    // Whether an event has come over this line; an object, because two of them write and read it.
-    const heard = { any: false };
+    let heard = false;
+    const silent = (): boolean => !heard && !stop.signal.aborted;
     setLine("connecting");
     const listen = async (): Promise<void> => {
       for await (const answer of client.events(endpoint, { ...asked.current, signal: stop.signal })) {
         if (stop.signal.aborted) return;
         noticed(answer);
-        heard.any = answer.ok;
+        heard = answer.ok;
         setLine(answer.ok ? "live" : "reconnecting");
         setKept((before) => {
           const value = before.key === key ? before.value : null;
@@ -120,10 +120,9 @@ export function useLive<E extends Endpoint, P extends Endpoint>(
       if (!stop.signal.aborted) setLine("over");
     };
     const poll = async (): Promise<void> => {
-      if (heard.any) return;
+      if (!silent()) return;
       const answer = await call(plain as Endpoint, { ...asked.current, signal: stop.signal });
-      if (!stop.signal.aborted && !heard.any && answer.ok)
-        setKept({ key, value: answer.value as AnswerOf<E>, trouble: null });
+      if (silent() && answer.ok) setKept({ key, value: answer.value as AnswerOf<E>, trouble: null });
     };
     void listen();
     const timer = setInterval(() => void poll(), POLL_MS);
