@@ -1,5 +1,5 @@
 import type { Job } from "@sluice/queue-core";
-import type { ContainedFolder, Outcome } from "@sluice/safe-io";
+import { type ContainedFolder, copyTo, type Outcome } from "@sluice/safe-io";
 import {
   type ClaimFolder,
   CONTAINER_FOLDER,
@@ -46,10 +46,10 @@ async function containerFolders(claims: readonly ClaimFolder[]): Promise<Contain
 
 /** The manifest moves along with the files it names; then what dead claims left behind makes room. */
 export async function clearUp(job: Job, folder: WorkingFolder, { claim, kept }: Workplace): Promise<Outcome<void>> {
-  const manifest = await kept?.top.read(MANIFEST_FILE);
-  if (manifest?.ok === true) {
-    const written = await claim.top.write(MANIFEST_FILE, manifest.value);
-    if (!written.ok) return written;
-  } else if (manifest !== undefined && manifest.error.code !== "NOT_FOUND") return manifest;
+  const there = await kept?.top.stat(MANIFEST_FILE);
+  if (kept !== null && there?.ok === true) {
+    const copied = await copyTo(kept.top, MANIFEST_FILE, claim.top, MANIFEST_FILE);
+    if (!copied.ok) return copied;
+  } else if (there?.ok === false && there.error.code !== "NOT_FOUND") return there;
   return folder.pruneClaims(job.batchId, job.id, job.files === null ? [job.token] : [job.files, job.token]);
 }

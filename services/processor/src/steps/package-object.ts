@@ -1,6 +1,7 @@
 /** The object as it goes to the store: the producer's files, ours, and the manifest of both. */
 import { createHash } from "node:crypto";
 import { describeProblem, parsePayloadType, printStorageManifest } from "@sluice/ingest-formats";
+import { copyTo } from "@sluice/safe-io";
 import { fail } from "@sluice/stage-runtime";
 import { MANIFEST_FILE } from "@sluice/working-folder";
 import { mimeTypeOf } from "../mime-types.ts";
@@ -16,18 +17,22 @@ interface PackagedFile extends StoreFile {
 }
 
 export async function packageObject(
-  facts: Omit<ObjectFacts, "submissionManifest">,
+  facts: Omit<ObjectFacts, "hasManifest">,
   producer: readonly VerifiedFile[],
   place: Workplace,
   parts: ProcessorParts,
 ): Promise<Step<readonly StoreFile[]>> {
-  const manifest = await submissionManifest(facts.job.configuration.payload_type, place, parts);
-  if (!manifest.ok) return manifest;
+  const hasManifest = isObjectManifest(facts.job.configuration.payload_type);
   const files = producer.map(packagedProducerFile);
-  const ours = systemFiles({ ...facts, submissionManifest: manifest.value });
+  const ours = systemFiles({ ...facts, hasManifest });
   for (const written of await Promise.all(ours.map((file) => writeSystemFile(file, facts.submitted, place, parts)))) {
     if (!written.ok) return written;
     files.push(written.value);
+  }
+  if (hasManifest) {
+    const kept = await keepManifest(facts.submitted, place, parts);
+    if (!kept.ok) return kept;
+    files.push(kept.value);
   }
   const printed = printStorageManifest(files.map((file) => manifestRow(parts.urlOf, file)));
   if (!printed.ok) return ended(fail("NAME_REFUSED", printed.problems.map(describeProblem).join("; ")));
@@ -36,11 +41,22 @@ export async function packageObject(
   return written.ok ? went([...files, written.value]) : written;
 }
 
-async function submissionManifest(type: string, place: Workplace, parts: ProcessorParts): Promise<Step<Buffer | null>> {
-  const parsed = parsePayloadType(type);
-  if (!parsed.ok || parsed.value !== "object-manifest") return went(null);
-  const manifest = await place.kept.top.read(MANIFEST_FILE);
-  return manifest.ok ? went(manifest.value) : diskTrouble(manifest.error, parts.diskFullWaitMs);
+function isObjectManifest(payloadType: string): boolean {
+  const type = parsePayloadType(payloadType);
+  return type.ok && type.value === "object-manifest";
+}
+
+/** Copied and not read: it may have a million rows. */
+async function keepManifest(modified: string, place: Workplace, parts: ProcessorParts): Promise<Step<PackagedFile>> {
+  const name = "mrt-submission-manifest.txt";
+  const path = place.own.system.pathOf(name);
+  if (!path.ok) return diskTrouble(path.error, parts.diskFullWaitMs);
+  const algorithms = ["sha256", "sha512"] as const;
+  const copied = await copyTo(place.kept.top, MANIFEST_FILE, place.own.system, name, { algorithms });
+  if (!copied.ok) return diskTrouble(copied.error, parts.diskFullWaitMs);
+  const { bytes: size, digests } = copied.value;
+  const { sha256 = "", sha512 = "" } = digests;
+  return went({ logicalPath: `system/${name}`, source: path.value, size, sha256, sha512, modified });
 }
 
 async function writeSystemFile(

@@ -24,8 +24,8 @@ export interface ObjectFacts {
   readonly storageService: string;
   /** RFC 3339. */
   readonly submitted: string;
-  /** The object manifest as it was deposited; null when the payload is another. */
-  readonly submissionManifest: Buffer | null;
+  /** The payload is an object manifest: it is kept beside these files, as it was deposited. */
+  readonly hasManifest: boolean;
   /** mrt-delete.txt of an update; null if there is none. */
   readonly deleteList: string | null;
 }
@@ -36,7 +36,7 @@ export interface SystemFile {
 }
 
 export function systemFiles(facts: ObjectFacts): SystemFile[] {
-  const { profile, description, identity, submissionManifest } = facts;
+  const { profile, description, identity } = facts;
   const { ark, localIds } = identity;
   const { primaryId: _given, dublinCore: _more, ...erc } = description;
   const texts: Record<string, string> = {
@@ -54,10 +54,7 @@ export function systemFiles(facts: ObjectFacts): SystemFile[] {
     "mrt-dc.xml": dublinCore(facts),
     ...(facts.deleteList === null ? {} : { "mrt-delete.txt": facts.deleteList }),
   };
-  const files = Object.entries(texts).map(([name, text]) => ({ name, data: Buffer.from(text) }));
-  return submissionManifest === null
-    ? files
-    : [...files, { name: "mrt-submission-manifest.txt", data: submissionManifest }];
+  return Object.entries(texts).map(([name, text]) => ({ name, data: Buffer.from(text) }));
 }
 
 /** What the producer's and the form's elements leave open is filled in. */
@@ -95,7 +92,7 @@ function ingestFile(facts: ObjectFacts): IngestFile {
     title: description.what,
     date: description.when,
     localIdentifier: printLocalIds(identity.localIds),
-    manifestValidity: facts.submissionManifest === null ? undefined : "valid",
+    manifestValidity: facts.hasManifest ? "valid" : undefined,
     suppliedIdentifier: arkIf(identity, "supplied"),
     assignedIdentifier: arkIf(identity, "minted"),
     retrievedIdentifier: arkIf(identity, "found"),
