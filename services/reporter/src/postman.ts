@@ -31,7 +31,11 @@ export async function tell(
   ctx: HandlerContext,
   parts: PostmanParts,
 ): Promise<{ readonly later: string } | null> {
-  const to = recipientsOf(told.submission, ctx, parts);
+  const profile = parts.profiles.get(told.submission.profile_name);
+  if (!profile.ok && isRecent(told, ctx)) return { later: `${profile.problem}: who is to be told is not known` };
+  if (!profile.ok)
+    ctx.log.error({ problem: profile.problem }, "the profile is still not there; its addresses are unknown");
+  const to = recipients(told.submission, profile.ok ? profile.profile : null);
   if (to.length === 0) {
     ctx.log.info({ report: told.number }, "nobody is to be told of this report");
     parts.onMail?.("nobody");
@@ -65,12 +69,11 @@ async function mark(told: Told, ctx: HandlerContext, { marks }: PostmanParts): P
   if (problem !== null) ctx.log.warn({ report: told.number, problem: problem.message }, "no mark that a mail was sent");
 }
 
-function recipientsOf(submission: Submission, ctx: HandlerContext, { profiles }: PostmanParts): readonly string[] {
-  const found = profiles.get(submission.profile_name);
-  if (!found.ok)
-    ctx.log.warn({ problem: found.problem }, "the batch's profile cannot be had; its addresses are unknown");
-  return recipients(submission, found.ok ? found.profile : null);
-}
+/** A profile that is being replaced is back soon; one that is gone for good must not keep a batch from its verdict. */
+const PROFILE_WAIT_MS = 3_600_000;
+
+const isRecent = ({ status }: Told, { clock }: HandlerContext): boolean =>
+  clock.nowMs() - (parseTimestamp(status.last_modified) ?? 0) < PROFILE_WAIT_MS;
 
 /** A mail that will never get through does not keep a batch from its verdict: the report is in the tree as well. */
 function settled(sent: Sent, name: string, ctx: HandlerContext): { readonly later: string } | null {

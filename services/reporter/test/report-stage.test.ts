@@ -127,6 +127,31 @@ describe("a batch whose last job has ended", () => {
     expect(outcomes).toEqual(["nobody"]);
   });
 
+  describe("of a profile that is not there", () => {
+    const since = (waitedMs: number, fields: object = {}) =>
+      aBatch({
+        status: { status: "Reporting", last_modified: formatTimestamp(NOW_MS - waitedMs), message: "" },
+        submission: submissionWith({ profile_name: "gone_content", ...fields }),
+      });
+
+    test("waits for it: only the profile says who is to be told, or that nobody is", async () => {
+      const { handle, mails } = stage();
+      const why = "there is no profile gone_content: who is to be told is not known";
+      expect(await handle(since(3_599_000))).toMatchObject({ kind: "snooze", why });
+      expect(await handle(since(3_599_000, { notification: "b@example.org" }))).toMatchObject({ kind: "snooze", why });
+      expect(mails).toEqual([]);
+    });
+
+    test("gets its verdict after an hour all the same, told to whom the submission names", async () => {
+      const { handle, mails, notes, outcomes } = stage();
+      expect(await handle(since(3_600_000))).toEqual(VERDICT);
+      expect(await handle(since(3_600_000, { notification: "b@example.org" }))).toEqual(VERDICT);
+      expect(mails).toMatchObject([{ to: ["b@example.org"] }]);
+      expect(outcomes).toEqual(["nobody", "sent"]);
+      expect(notes.join()).toContain("error: the profile is still not there");
+    });
+  });
+
   test("is looked at again when ZooKeeper does not answer", async () => {
     const { handle, mails } = stage({ lists: null });
     expect(await handle(aBatch())).toMatchObject({ kind: "snooze" });
