@@ -1,4 +1,13 @@
 export type { ArchivedBatch, ArchivedJob, BatchToArchive, JsonObject } from "./archive.ts";
+export {
+  APPLICABILITIES,
+  type Applicability,
+  type DataUseAgreement,
+  type Obligation,
+  OBLIGATIONS,
+  type Persistence,
+  PERSISTENCES,
+} from "./data-use.ts";
 export type {
   ArchivePage,
   ArchiveResult,
@@ -20,4 +29,4 @@ export {
   type SqliteUrl,
 } from "./inventory-url.ts";
 export { openInventory } from "./open-inventory.ts";
-export type { StoredFile, StoredVersion } from "./stored-version.ts";
+export type { MetadataSchema, StoredFile, StoredMetadata, StoredVersion } from "./stored-version.ts";

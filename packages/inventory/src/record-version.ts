@@ -1,22 +1,22 @@
 /** One version, one transaction. */
 import type { Tx } from "./database.ts";
-import type { RecordResult } from "./inventory.ts";
+import { idByArk } from "./id-by-ark.ts";
 import { putLocalIds } from "./local-ids.ts";
-import { ercColumns, fileRow, ingestRow, kernelRows, nodeNumber, objectRow, versionRow } from "./rows.ts";
+import { NotRecorded } from "./not-recorded.ts";
+import { putDataUse, putEmbargo } from "./record-access.ts";
+import { putAudits, putFiles } from "./record-files.ts";
+import {
+  ercColumns,
+  ingestRow,
+  kernelRows,
+  metadataRow,
+  nodeNumber,
+  nodeRow,
+  objectRow,
+  type Parents,
+  versionRow,
+} from "./rows.ts";
 import type { StoredVersion } from "./stored-version.ts";
-
-/** Rows per statement: SQLite allows 32,766 values in one. */
-const FILE_ROWS = 500;
-
-/** Leaves the transaction, which undoes it. */
-export class NotRecorded extends Error {
-  readonly result: RecordResult;
-
-  constructor(result: RecordResult) {
-    super(result.kind);
-    this.result = result;
-  }
-}
 
 /**
  * What is made when first met is looked for first: the same words for every database, and no lock on rows that all share.
@@ -25,25 +25,27 @@ export class NotRecorded extends Error {
 export async function recordVersion(tx: Tx, version: StoredVersion): Promise<void> {
   const ownerId = await idByArk(tx, "inv_owners", version.owner);
   const object = await lockObject(tx, version, ownerId);
-  await refuseIfRecorded(tx, object, version);
-  await tx.insertInto("inv_versions").values(versionRow(version, object)).execute();
-  await insertParts(tx, version, { inv_object_id: object, inv_version_id: await idOfVersion(tx, version, object) });
+  await refuseIfRecorded(tx, object.id, version);
+  await tx.insertInto("inv_versions").values(versionRow(version, object.id)).execute();
+  const parents = { inv_object_id: object.id, inv_version_id: await idOfVersion(tx, version, object.id) };
+  await putFiles(tx, version, parents);
+  await insertParts(tx, version, parents);
   const { ark, owner: ownerArk, created } = version;
   await putLocalIds(tx, { ownerArk, ark, localIds: version.mom.localIds, created });
-  await linkCollections(tx, version, object);
-  await linkNode(tx, version, object);
-  await raiseObject(tx, version, object);
+  await linkCollections(tx, version, object.id);
+  const nodeId = await idOfNode(tx, version);
+  await linkNode(tx, version, object, nodeId);
+  await putAudits(tx, version, { ...parents, inv_node_id: nodeId });
+  if (object.isNewest) await describeObject(tx, version, object.id);
 }
 
-async function idByArk(tx: Tx, table: "inv_owners" | "inv_collections", ark: string): Promise<number> {
-  const find = () => tx.selectFrom(table).select("id").where("ark", "=", ark);
-  const there = await find().executeTakeFirst();
-  if (there !== undefined) return there.id;
-  await tx.insertInto(table).values({ ark }).execute();
-  return (await find().executeTakeFirstOrThrow()).id;
+interface LockedObject {
+  readonly id: number;
+  /** No higher version is recorded: the object is what this one says, in whatever order versions come. */
+  readonly isNewest: boolean;
 }
 
-async function lockObject(tx: Tx, version: StoredVersion, ownerId: number): Promise<number> {
+async function lockObject(tx: Tx, version: StoredVersion, ownerId: number): Promise<LockedObject> {
   const { ark } = version;
   // Changes nothing, but holds the row: what is read of this object from here on cannot be overtaken.
   await tx
@@ -51,11 +53,11 @@ async function lockObject(tx: Tx, version: StoredVersion, ownerId: number): Prom
     .set((column) => ({ modified: column.ref("modified") }))
     .where("ark", "=", ark)
     .execute();
-  const find = () => tx.selectFrom("inv_objects").select("id").where("ark", "=", ark);
+  const find = () => tx.selectFrom("inv_objects").select(["id", "version_number"]).where("ark", "=", ark);
   const there = await find().executeTakeFirst();
-  if (there !== undefined) return there.id;
+  if (there !== undefined) return { id: there.id, isNewest: there.version_number < version.number };
   await tx.insertInto("inv_objects").values(objectRow(version, ownerId)).execute();
-  return (await find().executeTakeFirstOrThrow()).id;
+  return { id: (await find().executeTakeFirstOrThrow()).id, isNewest: true };
 }
 
 async function idOfVersion(tx: Tx, { number }: StoredVersion, objectId: number): Promise<number> {
@@ -82,17 +84,12 @@ async function refuseIfRecorded(tx: Tx, objectId: number, version: StoredVersion
   throw new NotRecorded({ kind: "refused", message });
 }
 
-async function insertParts(
-  tx: Tx,
-  version: StoredVersion,
-  parents: { inv_object_id: number; inv_version_id: number },
-): Promise<void> {
-  for (let first = 0; first < version.files.length; first += FILE_ROWS) {
-    const rows = version.files.slice(first, first + FILE_ROWS).map((file) => fileRow(file, version.created, parents));
-    await tx.insertInto("inv_files").values(rows).execute();
-  }
+async function insertParts(tx: Tx, version: StoredVersion, parents: Parents): Promise<void> {
   await tx.insertInto("inv_ingests").values(ingestRow(version, parents)).execute();
   await tx.insertInto("inv_dublinkernels").values(kernelRows(version, parents)).execute();
+  // One by one: a value may be long, and a statement must fit into a packet.
+  for (const metadata of version.metadata)
+    await tx.insertInto("inv_metadatas").values(metadataRow(metadata, parents)).execute();
 }
 
 async function linkCollections(tx: Tx, version: StoredVersion, objectId: number): Promise<void> {
@@ -108,39 +105,41 @@ async function linkCollections(tx: Tx, version: StoredVersion, objectId: number)
   }
 }
 
-async function linkNode(tx: Tx, version: StoredVersion, objectId: number): Promise<void> {
+/** One node is primary, that of the newest version; a node that has got a new version is to be replicated again. */
+async function linkNode(tx: Tx, version: StoredVersion, object: LockedObject, nodeId: number): Promise<void> {
   const { number: version_number, created } = version;
-  const link = { inv_node_id: await idOfNode(tx, version), inv_object_id: objectId };
+  const links = tx.updateTable("inv_nodes_inv_objects").where("inv_object_id", "=", object.id);
+  if (object.isNewest) await links.set({ role: "secondary" }).where("inv_node_id", "!=", nodeId).execute();
   const there = await tx
     .selectFrom("inv_nodes_inv_objects")
     .select(["id", "version_number"])
-    .where("inv_node_id", "=", link.inv_node_id)
-    .where("inv_object_id", "=", objectId)
+    .where("inv_node_id", "=", nodeId)
+    .where("inv_object_id", "=", object.id)
     .executeTakeFirst();
+  const role = object.isNewest ? "primary" : "secondary";
   if (there === undefined) {
-    const row = { ...link, role: "primary", version_number, created } as const;
+    const row = { inv_node_id: nodeId, inv_object_id: object.id, role, version_number, created } as const;
     await tx.insertInto("inv_nodes_inv_objects").values(row).execute();
   } else if (there.version_number < version_number) {
-    await tx.updateTable("inv_nodes_inv_objects").set({ version_number }).where("id", "=", there.id).execute();
+    await links.set({ role, version_number, replicated: null }).where("id", "=", there.id).execute();
   }
 }
 
 async function idOfNode(tx: Tx, version: StoredVersion): Promise<number> {
-  const number = nodeNumber(version);
-  const find = () => tx.selectFrom("inv_nodes").select("id").where("number", "=", number);
+  const find = () => tx.selectFrom("inv_nodes").select("id").where("number", "=", nodeNumber(version));
   const there = await find().executeTakeFirst();
   if (there !== undefined) return there.id;
-  const logical_volume = version.ingest.storageService ?? null;
-  await tx.insertInto("inv_nodes").values({ number, logical_volume }).execute();
+  await tx.insertInto("inv_nodes").values(nodeRow(version)).execute();
   return (await find().executeTakeFirstOrThrow()).id;
 }
 
-/** The object says what its highest version says, in whatever order versions are recorded. */
-async function raiseObject(tx: Tx, version: StoredVersion, objectId: number): Promise<void> {
+/** What the object itself is, rather than one of its versions. */
+async function describeObject(tx: Tx, version: StoredVersion, objectId: number): Promise<void> {
   await tx
     .updateTable("inv_objects")
     .set({ version_number: version.number, ...ercColumns(version), modified: version.created })
     .where("id", "=", objectId)
-    .where("version_number", "<", version.number)
     .execute();
+  await putEmbargo(tx, version, objectId);
+  await putDataUse(tx, version, objectId);
 }

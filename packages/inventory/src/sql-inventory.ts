@@ -2,7 +2,8 @@ import { archiveBatch, findArchivedBatch, findArchivedJob, listArchivedJobs } fr
 import { type Database, inTransaction } from "./database.ts";
 import type { Inventory, RecordResult } from "./inventory.ts";
 import { findLocalIds, localIdsOf, NameTaken, registerLocalIds } from "./local-ids.ts";
-import { NotRecorded, recordVersion } from "./record-version.ts";
+import { NotRecorded } from "./not-recorded.ts";
+import { recordVersion } from "./record-version.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
 export const sqlInventory = (database: Database): Inventory => ({

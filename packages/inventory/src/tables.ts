@@ -1,5 +1,11 @@
 /** The inventory's tables, with the names and columns of Merritt's, and the archive of batches that left the queue. */
 import type { Generated } from "kysely";
+import type { Applicability, Obligation, Persistence } from "./data-use.ts";
+import type { MetadataSchema } from "./stored-version.ts";
+
+/** Whoever audits the content moves on from `unverified`. */
+export type AuditStatus =
+  "unverified" | "verified" | "size-mismatch" | "digest-mismatch" | "system-unavailable" | "processing" | "unknown";
 
 export interface InventoryTables {
   inv_owners: { id: Generated<number>; ark: string; name: string | null };
@@ -74,14 +80,69 @@ export interface InventoryTables {
     value: string;
   };
   inv_collections_inv_objects: { id: Generated<number>; inv_collection_id: number; inv_object_id: number };
-  inv_nodes: { id: Generated<number>; number: number; logical_volume: string | null };
+  inv_nodes: {
+    id: Generated<number>;
+    number: number;
+    logical_volume: string | null;
+    base_url: string | null;
+    created: string | null;
+  };
   inv_nodes_inv_objects: {
     id: Generated<number>;
     inv_node_id: number;
     inv_object_id: number;
     role: "primary" | "secondary";
+    /** The highest version that the node holds. */
     version_number: number;
     created: string;
+    /** Written by whoever replicates; null again with each new version. */
+    replicated: string | null;
+  };
+  inv_metadatas: {
+    id: Generated<number>;
+    inv_object_id: number;
+    inv_version_id: number;
+    filename: string;
+    md_schema: MetadataSchema;
+    version: string | null;
+    serialization: "anvl" | "json" | "xml";
+    value: string | null;
+  };
+  /** At most one per object, as its highest version says. */
+  inv_embargoes: { id: Generated<number>; inv_object_id: number; embargo_end_date: string };
+  /** At most one per object, as its highest version says. */
+  inv_duas: {
+    id: Generated<number>;
+    /** Of an object that is itself a collection. */
+    inv_collection_id: number | null;
+    inv_object_id: number;
+    identifier: string | null;
+    title: string;
+    terms: string;
+    template: string | null;
+    accept_obligation: Obligation;
+    name_obligation: Obligation;
+    affiliation_obligation: Obligation;
+    email_obligation: Obligation;
+    applicability: Applicability;
+    persistence: Persistence;
+    notification: string;
+  };
+  /** The auditor's work list; what comes after `created`, and each change of `status`, is its own. */
+  inv_audits: {
+    id: Generated<number>;
+    inv_node_id: number;
+    inv_object_id: number;
+    inv_version_id: number;
+    inv_file_id: number;
+    url: string;
+    status: AuditStatus;
+    created: string;
+    verified: string | null;
+    modified: string | null;
+    failed_size: Generated<number>;
+    failed_digest_value: string | null;
+    note: string | null;
   };
   archived_batches: {
     id: Generated<number>;

@@ -1,7 +1,8 @@
 /** What every inventory must do, whatever its database: each kind runs this suite on a real one. */
 import { describe, expect, test } from "@jest/globals";
 import type { Inventory } from "../src/index.ts";
-import { anEndedBatch, anEndedJob, aVersion, COLLECTION, OWNER } from "./version.ts";
+import { accessConformance } from "./conformance-access.ts";
+import { A_DATA_USE, anEndedBatch, anEndedJob, aVersion, COLLECTION, OWNER } from "./version.ts";
 
 export interface Bench {
   /** The inventory of the test, on a database that nobody has written to. */
@@ -10,10 +11,12 @@ export interface Bench {
   readonly another: () => Promise<Inventory>;
   /** What the tables hold, read past the inventory. */
   readonly rows: (sql: string) => Promise<readonly Record<string, unknown>[]>;
+  /** What others do to them. */
+  readonly change: (sql: string) => Promise<void>;
 }
 
 const TABLES =
-  "objects versions files ingests localids dublinkernels owners collections nodes collections_inv_objects nodes_inv_objects";
+  "objects versions files ingests localids dublinkernels owners collections nodes collections_inv_objects nodes_inv_objects metadatas embargoes duas audits";
 
 export async function counts(rows: Bench["rows"]): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
@@ -27,7 +30,17 @@ export async function counts(rows: Bench["rows"]): Promise<Record<string, number
 const RECORDED = { kind: "recorded" };
 const ALREADY = { kind: "already" };
 
-export function inventoryConformance({ inventory, another, rows }: Bench): void {
+/** A row in every table. */
+const EVERYTHING = {
+  embargoEndDate: "2099-01-01T00:00:00Z",
+  dataUse: A_DATA_USE,
+  metadata: [{ path: "producer/mrt-eml.xml", schema: "EML", schemaVersion: null, value: "<eml/>" }],
+} as const;
+
+export function inventoryConformance(bench: Bench): void {
+  const { inventory, another, rows } = bench;
+  accessConformance(bench);
+
   describe("a version", () => {
     test("is recorded with all its parts", async () => {
       const version = aVersion({ localIds: ["shelf 7", "box 3"], storageNode: "7777" });
@@ -46,7 +59,9 @@ export function inventoryConformance({ inventory, another, rows }: Bench): void 
         { ark: OWNER },
         { ark: COLLECTION },
       ]);
-      expect(await rows("select number from inv_nodes")).toEqual([{ number: 7777 }]);
+      expect(await rows("select number, base_url, created from inv_nodes")).toEqual([
+        { number: 7777, base_url: "file:///srv/store", created: version.created },
+      ]);
       expect(await rows("select pathname, source, role, full_size from inv_files order by id")).toEqual([
         { pathname: "producer/hello.txt", source: "producer", role: "data", full_size: 5 },
         { pathname: "system/mrt-erc.txt", source: "system", role: "metadata", full_size: 5 },
@@ -55,9 +70,10 @@ export function inventoryConformance({ inventory, another, rows }: Bench): void 
     });
 
     test("that is recorded again changes nothing, whoever does it", async () => {
-      const version = aVersion({ localIds: ["shelf 7"] });
+      const version = aVersion({ ...EVERYTHING, localIds: ["shelf 7"] });
       await inventory().record(version);
       const before = await counts(rows);
+      expect(Object.values(before)).not.toContain(0);
       expect(await inventory().record(version)).toEqual(ALREADY);
       const other = await another();
       expect(await other.record(version)).toEqual(ALREADY);
@@ -66,7 +82,7 @@ export function inventoryConformance({ inventory, another, rows }: Bench): void 
     });
 
     test("whose transaction is left before its commit has left nothing", async () => {
-      const version = aVersion({ localIds: ["shelf 7"] });
+      const version = aVersion({ ...EVERYTHING, localIds: ["shelf 7"] });
       const gone = () => Promise.reject(new Error("the process ends here"));
       await expect(inventory().record(version, gone)).rejects.toThrow("the process ends here");
       expect(new Set(Object.values(await counts(rows)))).toEqual(new Set([0]));
@@ -91,7 +107,7 @@ export function inventoryConformance({ inventory, another, rows }: Bench): void 
     test("of 2,000 files is one transaction like any other", async () => {
       const files = Array.from({ length: 2_000 }, (_, i) => `producer/f${i}.txt`);
       expect(await inventory().record(aVersion({ files }))).toEqual(RECORDED);
-      expect(await counts(rows)).toMatchObject({ files: 2_000 });
+      expect(await counts(rows)).toMatchObject({ files: 2_000, audits: 2_000 });
     });
 
     test("has paths that differ in case, accents, a space at the end, or far behind", async () => {

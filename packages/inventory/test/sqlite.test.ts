@@ -27,7 +27,14 @@ describe("an inventory in SQLite", () => {
     }
   };
 
-  inventoryConformance({ inventory: () => inventory, another: () => open(file), rows });
+  const change: Bench["change"] = (sql) => {
+    const database = new Database(file);
+    database.exec(sql);
+    database.close();
+    return Promise.resolve();
+  };
+
+  inventoryConformance({ inventory: () => inventory, another: () => open(file), rows, change });
 
   test("that another process writes to answers that it is not available", async () => {
     const other = new Database(file);

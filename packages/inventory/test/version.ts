@@ -1,4 +1,11 @@
-import type { ArchivedJob, BatchToArchive, StoredFile, StoredVersion } from "../src/index.ts";
+import type {
+  ArchivedJob,
+  BatchToArchive,
+  DataUseAgreement,
+  StoredFile,
+  StoredMetadata,
+  StoredVersion,
+} from "../src/index.ts";
 
 export const OWNER = "ark:/99999/fk4owner";
 export const COLLECTION = "ark:/99999/fk4collection";
@@ -11,13 +18,20 @@ export interface VersionParts {
   readonly localIds?: readonly string[];
   readonly who?: string;
   readonly files?: readonly string[];
+  /** Files that an earlier version brought. */
+  readonly kept?: readonly string[];
   readonly storageNode?: string;
+  readonly embargoEndDate?: string;
+  readonly dataUse?: DataUseAgreement;
+  readonly metadata?: readonly StoredMetadata[];
+  readonly aggregate?: "MRT-collection";
 }
 
-const fileAt = (path: string): StoredFile => ({
+const fileAt = (path: string, isNew: boolean): StoredFile => ({
   path,
   bytes: 5,
-  billableBytes: 5,
+  isNew,
+  contentUrl: `file:///srv/store/content/${encodeURI(path)}`,
   mimeType: "text/plain",
   digestType: "sha-256",
   digestValue: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
@@ -26,17 +40,24 @@ const fileAt = (path: string): StoredFile => ({
 /** An object version as a store would tell it. */
 export function aVersion(parts: VersionParts = {}): StoredVersion {
   const { ark = "ark:/99999/fk4object", number = 1, localIds = [], who = "Ann", owner = OWNER } = parts;
-  const { job = `jid-${ark}-${number}`, files = ["producer/hello.txt", "system/mrt-erc.txt"], storageNode } = parts;
+  const { job = `jid-${ark}-${number}`, files = ["producer/hello.txt", "system/mrt-erc.txt"], kept = [] } = parts;
+  const { storageNode, embargoEndDate = null, dataUse = null, metadata = [], aggregate } = parts;
   return {
     ark,
     number,
     created: `2026-02-0${number}T03:04:05Z`,
     note: `version ${number}`,
     manifestUrl: `file:///srv/store/${ark}/v${number}/inventory.json`,
-    files: files.map(fileAt),
+    files: [...files.map((path) => fileAt(path, true)), ...kept.map((path) => fileAt(path, false))],
     owner,
     collections: [COLLECTION],
-    mom: { type: "MRT-curatorial", role: "MRT-content", primaryId: ark, localIds },
+    mom: {
+      type: "MRT-curatorial",
+      role: "MRT-content",
+      primaryId: ark,
+      localIds,
+      ...(aggregate === undefined ? {} : { aggregate }),
+    },
     erc: { who, what: "Hello 🌍", primaryId: ark, localIds },
     ingest: {
       batch: "bid0000000001",
@@ -45,10 +66,28 @@ export function aVersion(parts: VersionParts = {}): StoredVersion {
       type: "file",
       profile: "library_content",
       submissionDate: "2026-02-01T00:00:00Z",
+      storageService: "file:///srv/store",
       ...(storageNode === undefined ? {} : { storageNode }),
     },
+    embargoEndDate,
+    dataUse,
+    metadata,
   };
 }
+
+export const A_DATA_USE: DataUseAgreement = {
+  identifier: null,
+  title: "Terms of the Müller papers",
+  terms: "Cite the papers. ".repeat(2_000),
+  template: "<html/>",
+  accept: "required",
+  name: "optional",
+  affiliation: "none",
+  email: "required",
+  applicability: "object",
+  persistence: "session",
+  notification: "papers@example.org",
+};
 
 export const anEndedJob = (number: number, status = "Completed"): ArchivedJob => ({
   id: `jid${String(number).padStart(10, "0")}`,

@@ -1,13 +1,13 @@
 /** Versions that Merritt's storage service holds, read over HTTP and recorded in the databases that there are. */
-import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Inventory, openInventory, parseInventoryUrl } from "@sluice/inventory";
 import { skipUnless, startMariaDb } from "@sluice/local-parts";
 import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { type StorageServer, storageServer } from "@sluice/testkit";
 import { merrittReader } from "../src/stored/merritt-reader.ts";
+import { addMerrittVersion, type MerrittDeposit, sha256 } from "./support/merritt-object.ts";
 import { Office } from "./support/recording.ts";
-import { ARK, type Deposit, OWNER, systemFilesOf } from "./support/stored-object.ts";
+import { ARK, OWNER } from "./support/stored-object.ts";
 
 let office: Office;
 let storage: StorageServer;
@@ -25,19 +25,8 @@ afterEach(async () => {
 
 const MANIFEST_URL = () => `${storage.url}/manifest/7777/${encodeURIComponent(ARK)}`;
 const done = { kind: "done", changes: {} };
-const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
-/** As the storage service has it after an update: the producer's files stay, ours are new. */
-function addVersion(deposit: Deposit & { readonly files: Readonly<Record<string, string>> }): void {
-  const versions = storage.objects.get(ARK) ?? [];
-  const contentOf = versions.length + 1;
-  const kept = [...(versions.at(-1) ?? [])].filter(([path]) => path.startsWith("producer/"));
-  const fresh = Object.entries({ ...deposit.files, ...systemFilesOf(ARK, deposit) }).map(([path, text]) => {
-    const bytes = Buffer.from(text);
-    return [path, { sha256: sha256(bytes), bytes, mimeType: "text/x-test", contentOf }] as const;
-  });
-  storage.objects.set(ARK, [...versions, new Map([...kept, ...fresh])]);
-}
+const addVersion = (deposit: MerrittDeposit): void => addMerrittVersion(storage, deposit);
 
 const ofJob = (number: number) => ({ number, manifestUrl: MANIFEST_URL() });
 

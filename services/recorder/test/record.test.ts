@@ -160,7 +160,7 @@ describe("recording the same version again", () => {
       expect(office.counts()["versions"]).toBe(crashAt === "afterEffect" ? 1 : 0);
       await office.close(); // the next run is another process
       expect(await office.record({ manifestUrl })).toEqual(done);
-      expect(office.counts()).toMatchObject({ objects: 1, versions: 1, files: 7, ingests: 1, localids: 1 });
+      expect(office.counts()).toMatchObject({ objects: 1, versions: 1, files: 7, audits: 7, localids: 1 });
     },
   );
 

@@ -2,14 +2,14 @@
  * The tables in MySQL and MariaDB, as their people read them. Every statement may be repeated: neither rolls a half-made
  * schema back.
  */
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { Migrations } from "../migrate.ts";
+import { upAccessAndAudits } from "./mysql-access-and-audits.ts";
+import { ID, make, TIME } from "./mysql-parts.ts";
 
 type Database = Kysely<unknown>;
 
-const ID = "id bigint not null auto_increment primary key";
 const ARK = "varchar(255) not null";
-const TIME = "varchar(40) not null";
 
 const INVENTORY: readonly string[] = [
   `create table if not exists inv_owners (
@@ -85,16 +85,5 @@ const ARCHIVE: readonly string[] = [
 export const MYSQL_MIGRATIONS: Migrations = {
   "2026-01-inventory": { up: (db: Database) => make(db, INVENTORY) },
   "2026-02-archive": { up: (db: Database) => make(db, ARCHIVE) },
+  "2026-03-access-and-audits": { up: upAccessAndAudits },
 };
-
-async function make(db: Database, tables: readonly string[]): Promise<void> {
-  const collation = await exactCollation(db);
-  for (const table of tables)
-    await sql.raw(`${table} engine = InnoDB default character set utf8mb4 collate ${collation}`).execute(db);
-}
-
-/** Names that differ in case, accents or a space at the end are different names, in either dialect. */
-async function exactCollation(db: Database): Promise<string> {
-  const { rows } = await sql<{ version: string }>`select version() as version`.execute(db);
-  return /mariadb/i.test(rows[0]?.version ?? "") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
-}

@@ -1,17 +1,10 @@
 /** The tables in SQLite. Every statement may be repeated: a half-made schema is not rolled back. */
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
 import type { Migrations } from "../migrate.ts";
+import { upAccessAndAudits } from "./sqlite-access-and-audits.ts";
+import { index, table } from "./sqlite-parts.ts";
 
 type Database = Kysely<unknown>;
-
-const table = (db: Database, name: string): CreateTableBuilder<string, "id"> =>
-  db.schema
-    .createTable(name)
-    .ifNotExists()
-    .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement());
-
-const index = (db: Database, name: string, on: string, columns: string[]): Promise<void> =>
-  db.schema.createIndex(name).ifNotExists().on(on).columns(columns).execute();
 
 async function upNames(db: Database): Promise<void> {
   await table(db, "inv_owners")
@@ -153,4 +146,5 @@ export const SQLITE_MIGRATIONS: Migrations = {
     },
   },
   "2026-02-archive": { up: upArchive },
+  "2026-03-access-and-audits": { up: upAccessAndAudits },
 };

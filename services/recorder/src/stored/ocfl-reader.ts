@@ -1,10 +1,11 @@
 /** STORAGE_URL=ocfl:FOLDER: reads versions from an OCFL storage root, and nothing outside of it. */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StoredFile } from "@sluice/inventory";
 import { type OcflVersion, parseInventory, type VersionFile } from "./ocfl-inventory.ts";
-import { mimeTypes, parseSystemFiles, SYSTEM_FILES, type SystemTexts } from "./system-files.ts";
+import { parseProducerFiles, producerFilesToRead } from "./producer-files.ts";
+import { asTexts, mimeTypes, parseSystemFiles, SYSTEM_FILES, type SystemTexts } from "./system-files.ts";
 import { damaged, type ReadVersion, unavailable, type VersionReader } from "./version-reader.ts";
 
 export const ocflReader = (storageRoot: string): VersionReader => ({
@@ -30,8 +31,11 @@ async function readVersion(storageRoot: string, manifestUrl: string): Promise<Re
   const system = parseSystemFiles(texts);
   if (!system.ok) return damaged(`${manifestUrl}: ${system.problem}`);
   const files = await describeFiles(objectFolder, version);
+  const producer = parseProducerFiles(files, await readContents(objectFolder, version, producerFilesToRead(files)));
+  if (!producer.ok) return damaged(`${manifestUrl}: ${producer.problem}`);
   const { id: ark, number, created, message: note } = version;
-  return { kind: "read", version: { ark, number, created, note, manifestUrl, files, ...system.facts } };
+  const facts = { ...system.facts, ...producer.facts };
+  return { kind: "read", version: { ark, number, created, note, manifestUrl, files, ...facts } };
 }
 
 /** `file:…/vN/inventory.json` below the root. */
@@ -43,14 +47,20 @@ async function inventoryPath(storageRoot: string, manifestUrl: string): Promise<
 }
 
 async function readTexts(objectFolder: string, version: OcflVersion): Promise<SystemTexts | null> {
-  const contentOf = new Map(version.files.map((file) => [file.path, file.contentPath]));
-  const texts: Partial<Record<keyof SystemTexts, string>> = {};
-  for (const name of SYSTEM_FILES) {
-    const contentPath = contentOf.get(name);
-    if (contentPath === undefined) return null;
-    texts[name] = await readFile(join(objectFolder, contentPath), "utf8");
-  }
-  return texts as SystemTexts;
+  const contents = await readContents(objectFolder, version, SYSTEM_FILES);
+  return contents.size < SYSTEM_FILES.length ? null : asTexts(contents);
+}
+
+/** Of those that the version has. */
+async function readContents(
+  objectFolder: string,
+  { files }: OcflVersion,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const contents = new Map<string, Buffer>();
+  for (const { path, contentPath } of files)
+    if (paths.includes(path)) contents.set(path, await readFile(join(objectFolder, contentPath)));
+  return contents;
 }
 
 async function describeFiles(objectFolder: string, version: OcflVersion): Promise<StoredFile[]> {
@@ -70,11 +80,13 @@ async function describeFile(
   { path, contentPath, sha256, sha512, isNew }: VersionFile,
   mimeTypeOf: (path: string) => string,
 ): Promise<StoredFile> {
-  const { size } = await stat(join(objectFolder, contentPath));
+  const content = join(objectFolder, contentPath);
+  const { size } = await stat(content);
   return {
     path,
     bytes: size,
-    billableBytes: isNew ? size : 0,
+    isNew,
+    contentUrl: pathToFileURL(content).href,
     mimeType: mimeTypeOf(path),
     ...(sha256 === undefined
       ? { digestType: "sha-512", digestValue: sha512 }

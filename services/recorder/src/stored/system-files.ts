@@ -22,6 +22,10 @@ export const SYSTEM_FILES = [
 ] as const;
 export type SystemTexts = Readonly<Record<(typeof SYSTEM_FILES)[number], string>>;
 
+/** Of all of them. */
+export const asTexts = (contents: ReadonlyMap<string, Buffer>): SystemTexts =>
+  Object.fromEntries([...contents].map(([path, bytes]) => [path, bytes.toString("utf8")])) as SystemTexts;
+
 export function parseSystemFiles(
   texts: SystemTexts,
 ): { readonly ok: true; readonly facts: SystemFacts } | { readonly ok: false; readonly problem: string } {

@@ -12,6 +12,8 @@ import { tempFolder } from "./temp-folder.ts";
 
 export class Crash extends Error {}
 
+const LINKS_AND_PARTS = "nodes collections_inv_objects nodes_inv_objects metadatas embargoes duas audits".split(" ");
+
 export interface RecordingJob {
   readonly number?: number;
   readonly ark?: string | null;
@@ -72,7 +74,7 @@ export class Office {
   counts(): Record<string, number> {
     const tables = ["objects", "versions", "files", "ingests", "localids", "dublinkernels", "owners", "collections"];
     return Object.fromEntries(
-      [...tables, "nodes", "collections_inv_objects", "nodes_inv_objects"].map((table) => [
+      [...tables, ...LINKS_AND_PARTS].map((table) => [
         table,
         this.rows<{ n: number }>(`select count(*) as n from inv_${table}`)[0]!.n,
       ]),
