@@ -5,12 +5,14 @@ import type { ProfileStore } from "@sluice/profile-store";
 import type { ExtraServer, Instruments, ServiceParts } from "@sluice/stage-runtime";
 import type { Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import type { AdminConfig } from "./config.ts";
 import { historyKeeper, makeHistory } from "./fleet/history.ts";
 import { makeOverviews } from "./fleet/overview.ts";
 import { exportFleet } from "./gauges.ts";
 import { httpServer } from "./http-server.ts";
 import { adminApp } from "./http/app.ts";
+import { addConsole } from "./http/console.ts";
 import type { AdminDeps } from "./http/deps.ts";
 import { makeTopics } from "./http/topics.ts";
 import { indexFiller } from "./index/fill-index.ts";
@@ -24,6 +26,8 @@ export interface Outside {
   readonly profiles: Pick<ProfileStore, "get" | "names">;
   readonly archive: Pick<Inventory, "findArchivedBatch" | "findArchivedJob"> | null;
   readonly close?: () => Promise<void>;
+  /** Where the console was built, if elsewhere. */
+  readonly consoleDir?: string;
   /** Told where the API is. */
   readonly onListening?: (url: string) => void;
 }
@@ -34,6 +38,8 @@ export interface Shared {
   readonly index: JobIndex;
 }
 
+/** Beside the compiled sources, where its build puts it. */
+const CONSOLE_DIR = fileURLToPath(new URL("../dist/console", import.meta.url));
 const LIVE_EVERY_MS = 1_000;
 
 /** Gauges at the metrics port, API and pages at their own: all from one look at the fleet. */
@@ -80,7 +86,9 @@ export function serveFleet(
     deps,
     authenticator: authenticatorOf(config, session, parts),
     callsPerMinute: config.CALLS_PER_MINUTE,
-    open: (router) => addPage(router, surveyor),
+    pages(router) {
+      if (!addConsole(router, outside.consoleDir ?? CONSOLE_DIR)) addPage(router, surveyor);
+    },
   });
   return [
     indexFiller(index, session),

@@ -20,7 +20,11 @@ import { counted } from "./counted.ts";
 import type { AdminDeps } from "./deps.ts";
 import { fleetOperations } from "./fleet-operations.ts";
 import { jobOperations } from "./job-operations.ts";
+import { logOperations } from "./log-operations.ts";
+import { addLogin } from "./login.ts";
 import { mailOperations } from "./mail-operations.ts";
+import { tokenOperations } from "./token-operations.ts";
+import { treeOperations } from "./tree-operations.ts";
 import { youOperations } from "./you-operations.ts";
 
 export const COOKIE = "sluice";
@@ -31,8 +35,8 @@ export interface AppParts {
   readonly deps: AdminDeps;
   readonly authenticator: Authenticator;
   readonly callsPerMinute: number;
-  /** What needs no caller: pages, login. */
-  readonly open: (router: IRouter) => void;
+  /** Pages: they need no caller. */
+  readonly pages: (router: IRouter) => void;
 }
 
 export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
@@ -43,18 +47,23 @@ export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...actionOperations(deps),
   ...bulkOperations(deps),
   ...auditOperations(deps),
+  ...tokenOperations(deps),
+  ...treeOperations(deps),
+  ...logOperations(deps),
   ...mailOperations(deps),
 ];
 
-export function adminApp({ deps, authenticator, callsPerMinute, open }: AppParts): Express {
+export function adminApp({ deps, authenticator, callsPerMinute, pages }: AppParts): Express {
   const { log, metrics } = deps;
   const operations = adminOperations(deps);
   const onError = (error: unknown, requestId: string): void =>
     log.error({ err: error, request_id: requestId }, "a request failed");
   return createApp({ onError }, (app) => {
     serveDocs(app, adminDocument(operations, deps.settings.version));
-    open(app);
-    app.use("/v1", ...wall(authenticator, callsPerMinute, metrics.refused));
+    const onRefused = (): void => metrics.refused.inc();
+    addLogin(app, { authenticator, cookie: COOKIE, limit: limitGuesses(GUESSES_PER_MINUTE), onRefused });
+    pages(app);
+    app.use("/v1", ...wall(authenticator, callsPerMinute, onRefused));
     addOperations(
       app,
       operations.map((each) => counted(each, metrics, deps.clock)),
@@ -65,10 +74,10 @@ export function adminApp({ deps, authenticator, callsPerMinute, open }: AppParts
 const wall = (
   authenticator: Authenticator,
   callsPerMinute: number,
-  refused: AdminDeps["metrics"]["refused"],
+  onRefused: () => void,
 ): readonly RequestHandler[] => [
   limitGuesses(GUESSES_PER_MINUTE),
-  callers({ authenticator, cookie: COOKIE, onRefused: () => refused.inc() }),
+  callers({ authenticator, cookie: COOKIE, onRefused }),
   limitCallers(callsPerMinute),
 ];
 
