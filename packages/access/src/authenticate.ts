@@ -23,24 +23,39 @@ export interface AuthenticatorParts {
   /** null: no identity provider is configured. */
   readonly jwt: JwtVerifier | null;
   readonly nowMs: () => number;
+  /** Also `Basic`, with the token as password: for clients that know nothing else. */
+  readonly basic?: boolean;
 }
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,8192})$/i;
+const BASIC = /^Basic +([A-Za-z0-9+/=]{1,12000})$/i;
 const UNKNOWN = "the token is unknown, revoked or mistyped";
 
-export function makeAuthenticator({ tokens, jwt, nowMs }: AuthenticatorParts): Authenticator {
+export function makeAuthenticator({ tokens, jwt, nowMs, basic = false }: AuthenticatorParts): Authenticator {
   return {
     async authenticate(header) {
       if (header === undefined || header === "") return { kind: "anonymous" };
-      const credentials = BEARER.exec(header)?.[1];
-      if (credentials === undefined)
-        return { kind: "refused", why: "only `Authorization: Bearer TOKEN` is understood" };
+      const credentials = BEARER.exec(header)?.[1] ?? (basic ? passwordOf(header) : undefined);
+      if (credentials === undefined) {
+        const forms = basic
+          ? "`Authorization: Bearer TOKEN`, or Basic with the token as password,"
+          : "`Authorization: Bearer TOKEN`";
+        return { kind: "refused", why: `only ${forms} is understood` };
+      }
       const token = parseToken(credentials);
       if (token !== null) return await checkToken(tokens, token, nowMs());
       if (jwt !== null && credentials.split(".").length === 3) return await jwt.verify(credentials, new Date(nowMs()));
       return { kind: "refused", why: UNKNOWN };
     },
   };
+}
+
+/** RFC 7617. The user's name says nothing: the token does. */
+function passwordOf(header: string): string | undefined {
+  const encoded = BASIC.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, "base64").toString("utf8")) ?? [];
+  return password;
 }
 
 async function checkToken(

@@ -21,4 +21,5 @@ export {
 } from "./jwt.ts";
 export { type Authentication, type Authenticator, type AuthenticatorParts, makeAuthenticator } from "./authenticate.ts";
 export { ACCESS_FIELDS, ACCESS_RELATIONS, type AccessSettings } from "./settings.ts";
-export { type AccessParts, openAccess } from "./open-access.ts";
+export { type KeyFetcher, openKeyFetcher } from "./fetch-keys.ts";
+export { type AccessParts, ANYBODY, openAccess } from "./open-access.ts";

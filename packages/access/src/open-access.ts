@@ -15,16 +15,26 @@ export interface AccessParts {
   /** Fetches the keys of the identity provider. */
   readonly fetchKeys: FetchKeys;
   readonly onProblem: (problem: string) => void;
+  /** See `AuthenticatorParts`. */
+  readonly basic?: boolean;
 }
 
 /** Whoever asks while authentication is off: only ever on a loopback address, never in production. */
-const ANYBODY: Caller = { id: "anybody", name: "anybody on this machine", role: "admin", scope: "all" };
+export const ANYBODY: Caller = { id: "anybody", name: "anybody on this machine", role: "admin", scope: "all" };
 
-export function openAccess({ settings, session, clock, fetchKeys, onProblem }: AccessParts): Authenticator {
+export function openAccess({
+  settings,
+  session,
+  clock,
+  fetchKeys,
+  onProblem,
+  basic = false,
+}: AccessParts): Authenticator {
   if (settings.AUTH === "off") return { authenticate: () => Promise.resolve({ kind: "caller", caller: ANYBODY }) };
   const tree = makeTreeTokens({ session, monotonicMs: clock.monotonicMs });
   const file = settings.AUTH_TOKENS_FILE === undefined ? [] : [openTokenFile(settings.AUTH_TOKENS_FILE, { onProblem })];
-  return makeAuthenticator({ tokens: firstOf([...file, tree]), jwt: jwtOf(settings, fetchKeys), nowMs: clock.nowMs });
+  const jwt = jwtOf(settings, fetchKeys);
+  return makeAuthenticator({ tokens: firstOf([...file, tree]), jwt, nowMs: clock.nowMs, basic });
 }
 
 function jwtOf(settings: AccessSettings, fetchKeys: FetchKeys) {

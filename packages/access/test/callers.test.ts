@@ -49,6 +49,26 @@ const holding = (...records: readonly TokenRecord[]): TokenSource => ({
 
 const authenticatorOf = (tokens: TokenSource) => makeAuthenticator({ tokens, jwt: null, nowMs: () => NOW });
 
+describe("Basic authentication", () => {
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString("base64")}`;
+  const { token, record } = minted();
+  const parts = { tokens: holding(record), jwt: null, nowMs: () => NOW };
+
+  it("has the token as its password, whatever the user is called", async () => {
+    const authenticator = makeAuthenticator({ ...parts, basic: true });
+    const authenticate = (header: string) => authenticator.authenticate(header);
+    for (const user of ["ada", "", "with spaces"])
+      expect(await authenticate(basic(`${user}:${token}`))).toMatchObject({ kind: "caller", caller: { name: "Ada" } });
+    for (const wrong of [`ada:x${token}`, `${token}:`, token, "ada:secret:with:colons", ""])
+      expect(await authenticate(basic(wrong))).toMatchObject({ kind: "refused" });
+  });
+
+  it("is taken only where it was asked for", async () => {
+    const answer = await makeAuthenticator(parts).authenticate(basic(`ada:${token}`));
+    expect(answer).toEqual({ kind: "refused", why: "only `Authorization: Bearer TOKEN` is understood" });
+  });
+});
+
 describe("roles", () => {
   it("lets viewers change nothing", () => {
     const changing = ["submit", "act-on-deposits", "act-on-fleet", "mend-tree", "manage-tokens"] as const;

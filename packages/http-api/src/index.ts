@@ -21,7 +21,17 @@ export {
   type ResponseSpec,
 } from "./operation.ts";
 export { addOperations, expressPath } from "./add-operations.ts";
-export { cursorOf, type CursorOf, PAGE_LIMIT_MAX, pageFields, pageReply, pageSchema } from "./paging.ts";
+export { type EndpointLike, endpointSpec } from "./endpoint-spec.ts";
+export {
+  cursorOf,
+  type CursorOf,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  pageFields,
+  pageReply,
+  pageSchema,
+  readCursor,
+} from "./paging.ts";
 export type { ServerEvent } from "./event-format.ts";
 export type { EventStream } from "./event-stream.ts";
 export {
@@ -35,3 +45,4 @@ export { type ApiInfo, openApiDocument, type OpenApiDocument } from "./openapi/d
 export { DOCS_PATHS, DOCS_POLICY, serveDocs } from "./docs/serve-docs.ts";
 export { allow, callerOf, callers, type CallersOptions, cookieOf } from "./wall/callers.ts";
 export { limitCallers, limitGuesses } from "./wall/limits.ts";
+export { wall, type WallOptions } from "./wall/wall.ts";

@@ -2,6 +2,7 @@
 import type { Request } from "express";
 import { z } from "zod";
 
+import { type Problem, problem } from "./problem.ts";
 import type { Reply } from "./reply.ts";
 
 export const PAGE_LIMIT_MAX = 200;
@@ -36,6 +37,18 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Of a cursor that came as a text: where to go on; undefined = from the beginning. */
+export function readCursor<T>(
+  cursor: { readonly schema: z.ZodType<T> },
+  raw: string | undefined,
+): { readonly at: T | undefined } | { readonly problem: Problem } {
+  if (raw === undefined) return { at: undefined };
+  const parsed = cursor.schema.safeParse(raw);
+  if (parsed.success) return { at: parsed.data };
+  const detail = parsed.error.issues[0]?.message ?? "is no cursor";
+  return { problem: problem("INVALID_REQUEST", "the cursor is wrong", { errors: [{ field: "cursor", detail }] }) };
 }
 
 /** The two query parameters that every list has. */

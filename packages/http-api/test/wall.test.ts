@@ -105,6 +105,25 @@ describe("the wall", () => {
     expect(statuses).toEqual([401, 401, 429]);
   });
 
+  it("takes many at once from one address for no guesses", async () => {
+    await start({ guesses: 2 });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post({ authorization: "Bearer olga" })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it("does not listen to the end to whoever may not", async () => {
+    await start();
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(16)),
+    });
+    const answer = await fetch(`${server.url}/v1/act`, {
+      method: "POST",
+      body: endless,
+      duplex: "half",
+    });
+    expect([answer.status, answer.headers.get("connection")]).toEqual([401, "close"]);
+  });
+
   it("is in the document", () => {
     const document = openApiDocument({ title: "t", version: "1", description: "d", groups: { Acting: "acts" } }, [act]);
     expect(document.paths["/v1/act"]?.["post"]?.security).toEqual([{ bearer: [] }]);

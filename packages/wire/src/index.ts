@@ -41,4 +41,15 @@ export {
   TokenRequest,
   TokenView,
 } from "./records.ts";
+export {
+  Accepted,
+  BatchRefusal,
+  BatchRefusals,
+  KEPT_STATES,
+  NewBatch,
+  SUBMISSION_FIELDS,
+  SubmittedBatch,
+  SubmittedObject,
+} from "./submissions.ts";
+export { INTAKE } from "./intake.ts";
 export { ADMIN } from "./admin.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { may, PERMISSIONS, ROLES } from "@sluice/access";
-import { ADMIN, type Endpoint } from "../src/index.ts";
+import { ADMIN, type Endpoint, INTAKE } from "../src/index.ts";
 
 const all: readonly (readonly [string, Endpoint])[] = Object.entries(ADMIN);
 
@@ -39,5 +39,26 @@ describe("the operators' API", () => {
   it("uses every permission but the depositor's own", () => {
     const used = new Set(all.map(([, { permission }]) => permission));
     expect(Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never))).toEqual(["submit"]);
+  });
+});
+
+describe("the depositors' API", () => {
+  const theirs: readonly (readonly [string, Endpoint])[] = Object.entries(INTAKE);
+
+  it("names each endpoint as its key, and each path and method once", () => {
+    expect(theirs.map(([key]) => key)).toEqual(theirs.map(([, { id }]) => id));
+    const places = theirs.map(([, { method, path }]) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it.each(theirs)("%s is for depositors, and a viewer only looks", (_key, { method, permission }) => {
+    expect(may({ role: "depositor", scope: ["a_content"] }, permission).ok).toBe(true);
+    expect(may({ role: "viewer", scope: "all" }, permission).ok).toBe(method === "get");
+  });
+
+  it("takes ids of either form, and nothing else", () => {
+    const takes = (id: string): boolean => INTAKE.getBatch.params?.safeParse({ id }).success ?? false;
+    const ids = ["bid0000000001", "bid-00000000-0000-4000-8000-000000000001", "jid0000000001", "../x", ""];
+    expect(ids.map(takes)).toEqual([true, true, false, false, false]);
   });
 });

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import { credentialsProblem } from "@sluice/safe-io";
 import {
@@ -19,8 +19,8 @@ const MB = 1_000_000;
 
 export const intakeConfig = baseConfig.extend({
   PORT: port().default(8080),
-  /** Loopback only: whoever can connect can submit. */
-  HOST: z.string().refine(isLoopback, "must be a loopback address: there is no authentication").default("127.0.0.1"),
+  HOST: z.string().default("127.0.0.1"),
+  ...ACCESS_FIELDS,
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
   /** Where batches that have left the queue are looked up. */
@@ -44,6 +44,7 @@ export const intakeConfig = baseConfig.extend({
 export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;
 
 export const RELATIONS: readonly Relation[] = [
+  ...ACCESS_RELATIONS,
   {
     path: "JOURNAL_SEGMENT_BYTES",
     needs: ["JOURNAL_SEGMENT_BYTES", "JOURNAL_MAX_BYTES"],
@@ -59,7 +60,3 @@ export const RELATIONS: readonly Relation[] = [
 ];
 
 export const loadConfig = (env: Environment): IntakeConfig => parseConfig("batch-intake", intakeConfig, env, RELATIONS);
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}

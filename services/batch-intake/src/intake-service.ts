@@ -1,4 +1,5 @@
 /** The service as its duties and its server. */
+import { type FetchKeys, openKeyFetcher } from "@sluice/access";
 import { type HttpServer, listen } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import type { BatchId } from "@sluice/queue-core";
@@ -13,6 +14,7 @@ import { sweepIncoming } from "./duties/sweep-incoming.ts";
 import type { IncomingFolders } from "./files/incoming.ts";
 import { openPayloads } from "./files/payloads.ts";
 import { makeApp } from "./http/app.ts";
+import { openWall } from "./http/open-wall.ts";
 import type { Archive } from "./http/reading/lookup.ts";
 import { openReading } from "./http/reading/open-reading.ts";
 import { makeIntakeQueue } from "./intake-queue.ts";
@@ -33,16 +35,18 @@ export interface IntakeParts {
 }
 
 export function intakeService(parts: IntakeParts): ServiceOptions {
+  const keys = openKeyFetcher(parts.config);
   return {
     service: "batch-intake",
     config: parts.config,
     duties: intakeDuties(parts),
-    extraServers: (service) => [submissionServer(parts, service), ingesterOf(parts, service)],
+    extraServers: (service) => [submissionServer(parts, keys.fetchKeys, service), ingesterOf(parts, service)],
     standIn: () => journalCheck(parts.journaled),
     async close() {
       await parts.journaled.journal.close();
       await parts.profiles.close();
       await parts.egress.close();
+      await keys.close();
       await parts.archive?.close();
     },
   };
@@ -70,12 +74,15 @@ function ingesterOf({ journaled, working }: IntakeParts, service: ServiceParts):
 
 function submissionServer(
   { config, journaled, working, incoming, profiles, hostname, archive }: IntakeParts,
-  { clock, log, queue, registry }: ServiceParts,
+  fetchKeys: FetchKeys,
+  service: ServiceParts,
 ): ExtraServer {
+  const { clock, log, queue, registry } = service;
   const countStream = countStreams(registry);
   const reading = openReading({
     queue: () => queue()?.context ?? null,
     archive,
+    backlog: journaled.backlog,
     onStream(change) {
       countStream(change);
       if (change === "refused" || change === "cut") log.warn({ change }, "a listener was turned away");
@@ -95,6 +102,7 @@ function submissionServer(
     hostname,
     version: config.SLUICE_VERSION,
     reading,
+    wall: openWall(config, fetchKeys, service),
     log,
   });
   let server: HttpServer | null = null;

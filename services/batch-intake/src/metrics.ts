@@ -13,6 +13,11 @@ export const JOURNAL_METRICS = {
   damaged:   { type: "counter", name: "sluice_journal_damaged_total",        labels: [], exportedBy: "each worker", help: "Records that the disk did not give back; their segments are kept in JOURNAL_DIR/quarantine" },
 } as const satisfies Record<string, MetricSpec>;
 
+// prettier-ignore
+export const WALL_METRICS = {
+  refused: { type: "counter", name: "sluice_intake_refused_authentications_total", labels: [], exportedBy: "each worker", help: "Requests to the intake with a token or JWT that was not accepted" },
+} as const satisfies Record<string, MetricSpec>;
+
 export type JournalMetrics = Pick<Instruments<typeof JOURNAL_METRICS>, "ingested" | "refused" | "damaged"> & {
   readonly show: (stats: JournalStats, appended: number) => void;
 };

@@ -1,7 +1,8 @@
 /** The HTTP side over a queue in memory: what it is asked to create can be looked at. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { listen, makeEventStreams } from "@sluice/http-api";
+import { ANYBODY, type Authenticator } from "@sluice/access";
+import { listen, makeEventStreams, type WallOptions } from "@sluice/http-api";
 import {
   type BatchId,
   batchId,
@@ -70,7 +71,7 @@ export function fakeQueue(): FakeQueue {
 }
 
 /** Single batches and jobs only: lists and streams are tested on a real tree. */
-function readingOf(queue: FakeQueue): ReadingDeps {
+function readingOf(queue: FakeQueue, backlog: ReadingDeps["backlog"]): ReadingDeps {
   const nothing = () => Promise.resolve({ items: [], next: null });
   const readSigns = () => Promise.resolve(null);
   const reader: QueueReader = {
@@ -82,7 +83,8 @@ function readingOf(queue: FakeQueue): ReadingDeps {
     listJobs: nothing,
     readSigns,
   };
-  return { reader, archive: null, live: makeLive({ readSigns, everyMs: 1_000 }), streams: makeEventStreams() };
+  const live = makeLive({ readSigns, everyMs: 20 });
+  return { reader, archive: null, backlog, live, streams: makeEventStreams() };
 }
 
 /** A real journal; nothing empties it. */
@@ -101,7 +103,15 @@ async function journalIn(cleanups: Cleanups, root: string, maxRecords: number) {
   return opened;
 }
 
-export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000, journalMaxRecords = 100) {
+/** As with AUTH=off. */
+export const OPEN_TO_ALL: Authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller: ANYBODY }) };
+
+export async function startApp(
+  cleanups: Cleanups,
+  uploadMaxBytes = 1_000_000,
+  journalMaxRecords = 100,
+  wall: Partial<WallOptions> = {},
+) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
   const { backlog, uploads, journal } = await journalIn(cleanups, root, journalMaxRecords);
@@ -116,7 +126,8 @@ export async function startApp(cleanups: Cleanups, uploadMaxBytes = 1_000_000, j
     uploadMaxBytes,
     hostname: "intake.example",
     version: "1.2.3",
-    reading: readingOf(queue),
+    reading: readingOf(queue, backlog),
+    wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, ...wall },
     log: silentLog(),
   };
   const listening = await listen(makeApp(deps), { port: 0, requestTimeoutMs: 0 });

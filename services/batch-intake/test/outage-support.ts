@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "@jest/globals";
 import { type BatchId, parseBatchId, paths } from "@sluice/queue-core";
 import { checkInvariants, describeViolation, type TestZooKeeper, waitFor } from "@sluice/testkit";
+import { connectSession } from "@sluice/zookeeper";
 import type { Site } from "./fleet-support.ts";
 
 export interface Sent {
@@ -56,7 +57,10 @@ export async function expectExactlyOnce(
 ): Promise<readonly BatchId[]> {
   const numbers: BatchId[] = [];
   for (const { id } of sent) numbers.push(await numberOf(url, id));
-  const batches = await site.operator.session.children(paths.batches);
+  // The operator's own session may not have outlived the outage.
+  const session = await connectSession({ connect: zookeeper.connect, timeoutMs: 10_000 });
+  const batches = await session.children(paths.batches);
+  await session.close();
   expect(batches.ok && [...batches.value.names].filter((name) => parseBatchId(name) !== null).sort()).toEqual(
     [...numbers].sort(),
   );

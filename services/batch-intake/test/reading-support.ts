@@ -1,6 +1,7 @@
 /** A real queue served over HTTP, its archive, and a reader of its event streams. */
 import { join } from "node:path";
-import { addOperations, createApp, listen } from "@sluice/http-api";
+import { ANYBODY, type Caller } from "@sluice/access";
+import { addOperations, callers, createApp, listen } from "@sluice/http-api";
 import { type Inventory, openInventory } from "@sluice/inventory";
 
 import { testWorker, type TestWorker, testZooKeeper } from "@sluice/testkit";
@@ -16,6 +17,8 @@ export interface ReadingSite {
   readonly url: string;
   /** ZooKeeper does not answer while this is false. */
   answering: boolean;
+  /** Who asks. */
+  caller: Caller;
   /** How often signs were read. */
   readonly looks: () => number;
   readonly stop: () => Promise<void>;
@@ -28,6 +31,8 @@ export type Answer = Record<string, unknown> & {
   readonly next_cursor: string | null;
   readonly errors: readonly { readonly field: string }[];
 };
+
+const NOTHING_WAITS = { find: () => Promise.resolve(null), refusals: () => [] };
 
 export async function serveReading(cleanups: Cleanups): Promise<ReadingSite> {
   const { connect } = await testZooKeeper();
@@ -48,10 +53,13 @@ export async function serveReading(cleanups: Cleanups): Promise<ReadingSite> {
       },
     }),
   };
-  const reading = openReading({ queue: () => (site.answering ? counted : null), archive, liveEveryMs: 20 });
-  const app = createApp({ onError: (error) => console.error(error) }, (express) =>
-    addOperations(express, readingOperations(reading)),
-  );
+  const queue = (): QueueContext | null => (site.answering ? counted : null);
+  const reading = openReading({ queue, archive, backlog: NOTHING_WAITS, liveEveryMs: 20 });
+  const authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller: site.caller } as const) };
+  const app = createApp({ onError: (error) => console.error(error) }, (express) => {
+    express.use(callers({ authenticator }));
+    addOperations(express, readingOperations(reading));
+  });
   const listening = await listen(app, { port: 0, onClose: () => reading.streams.close() });
   if (!listening.ok) throw new Error(listening.message);
   const { server } = listening;
@@ -62,6 +70,7 @@ export async function serveReading(cleanups: Cleanups): Promise<ReadingSite> {
     archive,
     url: server.url,
     answering: true,
+    caller: ANYBODY,
     looks: () => looks,
     stop: () => server.close(60_000),
     async ask(path, headers = {}) {
@@ -80,7 +89,10 @@ export interface Received {
 
 export interface Listening {
   readonly status: number;
-  /** The next event, comments and retry times left out; null at the end. */
+  /**
+   * The next event, comments and retry times left out; null at the end. Nor is a view that was told before: one that was newer
+   * than its id is told again under the right one.
+   */
   readonly next: () => Promise<Received | null>;
   readonly close: () => void;
 }
@@ -90,6 +102,7 @@ export async function listenTo(url: string, headers: Record<string, string> = {}
   const response = await fetch(url, { headers, signal: gone.signal });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
+  let heard = "";
   const block = async (): Promise<string | null> => {
     for (let end = text.indexOf("\n\n"); end < 0; end = text.indexOf("\n\n")) {
       const part = await reader?.read();
@@ -105,6 +118,9 @@ export async function listenTo(url: string, headers: Record<string, string> = {}
     if (found === null) return null;
     const fields = Object.fromEntries(found.split("\n").map((line) => line.split(/: (.*)/s, 2) as [string, string]));
     if (fields["event"] === undefined) return next();
+    const said = `${fields["event"]} ${fields["data"] ?? ""}`;
+    if (said === heard) return next();
+    heard = said;
     return { ...fields, data: JSON.parse(fields["data"] ?? "null") as Record<string, unknown> };
   };
   return { status: response.status, next, close: () => gone.abort() };

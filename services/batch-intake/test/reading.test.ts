@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type BatchId, failureMessage, type JobId, jobUuid, readBatch } from "@sluice/queue-core";
 import { aBatch, aBatchOfJobs, aJobSpec, advance, aSubmission, claimJob, testWorker } from "@sluice/testkit";
-import { BatchSchema, BatchSummarySchema, JobSchema, JobSummarySchema } from "../src/http/reading/schemas.ts";
 import { type ReadingSite, serveReading } from "./reading-support.ts";
+import { Batch, BatchSummary, Job, JobSummary } from "@sluice/wire";
 import { makeCleanups } from "./support.ts";
 
 const cleanups = makeCleanups();
@@ -34,7 +34,7 @@ describe("GET /v1/batches", () => {
     const rest = await pages(`/v1/batches?limit=2&cursor=${first.body.next_cursor!}`);
     expect([bids(first.body.items), ...rest]).toEqual([[ids[4], ids[3]], [ids[2], ids[1]], [ids[0]]]);
     expect((await pages("/v1/batches?limit=200"))[0]).toEqual([newest, ...ids.reverse()]);
-    for (const item of first.body.items) expect(BatchSummarySchema.parse(item)).toEqual(item);
+    for (const item of first.body.items) expect(BatchSummary.parse(item)).toEqual(item);
   });
 
   test("finds by state, profile, submitter and time", async () => {
@@ -87,7 +87,7 @@ describe("GET /v1/batches/{id}", () => {
   test("shows counts, rows and submission, by either id, and no secret", async () => {
     const { batch } = await aBatchOfJobs(site.intake, 3);
     const { body } = await site.ask(`/v1/batches/${batch}`);
-    expect(BatchSchema.parse(body)).toEqual(body);
+    expect(Batch.parse(body)).toEqual(body);
     expect(body).toMatchObject({
       bid: batch,
       status: "Processing",
@@ -115,7 +115,7 @@ describe("GET /v1/batches/{id}/jobs", () => {
     ]);
     const { body } = await site.ask(`/v1/batches/${batch}/jobs?state=failed`);
     expect(body.items).toMatchObject([{ jid: jobs[1], status: "Failed", error_code: "DOWNLOAD_FAILED" }]);
-    expect(JobSummarySchema.parse(body.items[0])).toEqual(body.items[0]);
+    expect(JobSummary.parse(body.items[0])).toEqual(body.items[0]);
     expect(await pages(`/v1/batches/${batch}/jobs?state=processing`)).toEqual([[jobs[0], ...jobs.slice(2)]]);
   });
 
@@ -141,7 +141,7 @@ describe("GET /v1/jobs/{id}", () => {
     ]);
     await fail(jobs[0]!);
     const { body } = await site.ask(`/v1/jobs/${jobs[0]!}`);
-    expect(JobSchema.parse(body)).toEqual(body);
+    expect(Job.parse(body)).toEqual(body);
     expect(body).toMatchObject({
       jid: jobs[0],
       bid: batch,
@@ -217,7 +217,7 @@ describe("what has left the queue", () => {
   test.each(["bid0000000009", UUID])("is answered from the archive, as %s", async (id) => {
     const { status, body } = await site.ask(`/v1/batches/${id}`);
     expect(status).toBe(200);
-    expect(BatchSchema.parse(body)).toEqual(body);
+    expect(Batch.parse(body)).toEqual(body);
     expect(body).toMatchObject({
       id: UUID,
       bid: "bid0000000009",
@@ -233,7 +233,7 @@ describe("what has left the queue", () => {
 
   test("has its jobs there too", async () => {
     const { body } = await site.ask(`/v1/jobs/${JID}`);
-    expect(JobSchema.parse(body)).toEqual(body);
+    expect(Job.parse(body)).toEqual(body);
     expect(body).toMatchObject({ jid: JID, bid: "bid0000000009", status: "Completed", priority: null, archived: true });
     expect(body["events"]).toMatchObject([{ kind: "done", state: "Notify", by: "notifier-1", seconds: 2 }]);
     expect((await site.ask(`/v1/jobs/${jobUuid(JID as JobId, "then")}`)).body).toEqual(body);

@@ -21,7 +21,7 @@ export function callers({ authenticator, cookie, onRefused }: CallersOptions): R
     const header = request.get("authorization");
     const fromCookie = header === undefined && cookie !== undefined ? cookieOf(request, cookie) : undefined;
     if (fromCookie !== undefined && !isOwnPage(request)) {
-      sendProblem(response, problem("FORBIDDEN", "pages of other sites may not ask in your name"));
+      turnAway(request, response, problem("FORBIDDEN", "pages of other sites may not ask in your name"));
       return;
     }
     const found = await authenticator.authenticate(fromCookie === undefined ? header : `Bearer ${fromCookie}`);
@@ -31,13 +31,15 @@ export function callers({ authenticator, cookie, onRefused }: CallersOptions): R
       return;
     }
     if (found.kind === "refused") onRefused?.(found.why, request);
-    refuse(response, problemOf(found));
+    turnAway(request, response, problemOf(found));
   };
 }
 
-/** RFC 6750: a 401 says how to ask. */
-function refuse(response: Response, found: Problem): void {
+/** RFC 6750: a 401 says how to ask. Whoever is still sending is told not to: the connection ends with this answer. */
+export function turnAway(request: Request, response: Response, found: Problem): void {
   if (found.code === "UNAUTHENTICATED") response.set("WWW-Authenticate", 'Bearer realm="sluice"');
+  const hasBody = request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) > 0;
+  if (hasBody && !request.complete) response.set("Connection", "close");
   sendProblem(response, found);
 }
 
@@ -81,8 +83,8 @@ export function callerOf(response: Response): Caller {
 /** Lets pass whose role has the permission. */
 export const allow =
   (permission: Permission): RequestHandler =>
-  (_request, response, next) => {
+  (request, response, next) => {
     const allowed = may(callerOf(response), permission);
     if (allowed.ok) next();
-    else sendProblem(response, problem("FORBIDDEN", allowed.why));
+    else turnAway(request, response, problem("FORBIDDEN", allowed.why));
   };

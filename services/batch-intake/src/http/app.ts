@@ -1,8 +1,7 @@
-import { addOperations, createApp, problem, sendProblem, serveDocs } from "@sluice/http-api";
+import { addOperations, createApp, problem, sendProblem, serveDocs, wall } from "@sluice/http-api";
 import type { Express, RequestHandler } from "express";
 import { intakeDocument, intakeOperations } from "./api.ts";
 import type { HttpDeps } from "./deps.ts";
-import { journaledRoutes } from "./journaled.ts";
 
 export function makeApp(deps: HttpDeps): Express {
   const onError = (error: unknown, requestId: string): void =>
@@ -12,12 +11,15 @@ export function makeApp(deps: HttpDeps): Express {
     // Anybody may link to the documentation.
     serveDocs(app, intakeDocument(operations, deps.version));
     app.use(ownPagesOnly);
-    app.use("/v1", journaledRoutes(deps));
+    app.use(...wall(deps.wall));
     addOperations(app, operations);
   });
 }
 
-/** Loopback is no wall against a page in the browser of whoever works on this machine: browsers say who is asking. */
+/**
+ * Neither loopback nor credentials that a browser remembers are a wall against a page in the browser of whoever works on
+ * this machine: browsers say who is asking.
+ */
 const ownPagesOnly: RequestHandler = (req, res, next) => {
   const site = req.get("Sec-Fetch-Site") ?? "none";
   if (site === "none" || site === "same-origin") next();

@@ -1,16 +1,15 @@
-import { type Problem, problem, type ProblemItem } from "@sluice/http-api";
+import { type Problem, problem, type ProblemItem, type WallOptions } from "@sluice/http-api";
 import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
 import type { KeptUploads } from "../files/kept-uploads.ts";
 import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
 import type { Backlog } from "../journal/backlog.ts";
-import type { JournaledDeps } from "./journaled.ts";
 import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
 import type { ReadingDeps } from "./reading/deps.ts";
 
 /** What the HTTP side works with. */
-export interface HttpDeps extends AcceptPorts, JournaledDeps {
+export interface HttpDeps extends AcceptPorts {
   readonly backlog: Backlog;
   readonly incoming: IncomingFolders;
   /** Of submissions in the journal. */
@@ -22,11 +21,10 @@ export interface HttpDeps extends AcceptPorts, JournaledDeps {
   /** Of the software, for the documentation. */
   readonly version: string;
   readonly reading: ReadingDeps;
+  /** Who asks, and how often. */
+  readonly wall: WallOptions;
   readonly log: Log;
 }
-
-/** Until callers are known by name. */
-export const ANONYMOUS = "anonymous";
 
 /** When to ask again while nothing can be taken: longer than a lost session needs to come back. */
 export const RETRY_AFTER_SECONDS = 15;
@@ -47,6 +45,8 @@ const named = (field: string): string => (field === WHOLE ? "submission" : field
 
 export function refusalProblem(refusal: Exclude<Acceptance, { kind: "accepted" }>, where: "form" | "body"): Problem {
   switch (refusal.kind) {
+    case "not-theirs":
+      return problem("FORBIDDEN", `you may not submit to ${refusal.profile}`);
     case "wrong-fields":
       return wrongFields(refusal.problems, where);
     case "wrong-digest":

@@ -30,6 +30,7 @@ const specOf = (verb: string, mode: "add" | "update"): OperationSpec => ({
   method: "post",
   path: `/poster/${verb}`,
   group: "Merritt's form",
+  permission: "submit",
   summary: mode === "add" ? "Submits, as Merritt's clients do" : "Submits a new version, as Merritt's clients do",
   headers: IdempotencyHeaders,
   body: { form: { fields: PosterFormSchema, files: "file" } },

@@ -1,17 +1,12 @@
 /** Batches are submitted: as JSON, or as a form that brings the payload along. */
-import { operation, type Operation, type Reply } from "@sluice/http-api";
+import { callerOf, endpointSpec, operation, type Operation, type Reply } from "@sluice/http-api";
+import { Accepted, INTAKE, NewBatch } from "@sluice/wire";
 import type { Request } from "express";
-import { z } from "zod";
 import { accept } from "../submission/accept.ts";
-import {
-  BatchFormSchema,
-  type BatchRequest,
-  BatchRequestSchema,
-  JSON_NAMES,
-  requestOfJson,
-} from "../submission/json-request.ts";
+import { type Depositor, depositorOf } from "../submission/depositor.ts";
+import { BatchFormSchema, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
 import { acceptedReply, batchFormDialect } from "./batch-form.ts";
-import { ANONYMOUS, type HttpDeps, refusalProblem, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, wrongFields } from "./deps.ts";
 import { IdempotencyHeaders, idempotencyKey } from "./idempotency-key.ts";
 import { SUBMISSION_PROBLEMS } from "./submission-problems.ts";
 import { takeForm } from "./take-form.ts";
@@ -20,28 +15,16 @@ import { takeObjects } from "./take-objects.ts";
 /** Some 50,000 objects; more belong into a manifest. */
 const BODY_MAX_BYTES = 16 * 1024 * 1024;
 
-const AcceptedSchema = z
-  .object({
-    id: z.string().describe("`bid-` and a UUID"),
-    bid: z.string().nullable().describe("`bid` and ten digits"),
-    url: z.string().describe("where to look at it"),
-  })
-  .meta({ id: "Accepted" });
-
 export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
   operation(
     {
-      id: "submitBatch",
-      method: "post",
-      path: "/v1/batches",
-      group: "Batches",
-      summary: "Submits a batch: one payload, a manifest of payloads, or the objects themselves",
+      ...endpointSpec(INTAKE.submitBatch),
       description:
         "JSON with `payload_url`, or with `objects`; or a form with the same fields and the payload in `file`, several times " +
         "if need be. 202 means that it is kept and will be worked on, whatever happens to this service.",
       headers: IdempotencyHeaders,
       body: {
-        json: BatchRequestSchema.meta({ id: "BatchRequest" }),
+        json: NewBatch,
         limitBytes: BODY_MAX_BYTES,
         form: { fields: BatchFormSchema, files: "file" },
         example: { profile: "sluice_demo_content", payload_url: "https://example.org/batch.checkm", submitter: "ada" },
@@ -49,7 +32,7 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       responses: {
         202: {
           description: "accepted",
-          content: { "application/json": AcceptedSchema },
+          content: { "application/json": Accepted },
           headers: {
             Location: "where to look at it",
             "Idempotent-Replayed": "`true`: it was accepted before, under the same key",
@@ -58,16 +41,16 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       },
       problems: SUBMISSION_PROBLEMS,
     },
-    ({ body }, request) => postBatch(deps, body, request),
+    ({ body }, request, response) => postBatch(deps, depositorOf(callerOf(response)), body, request),
     (request, response) => takeForm(deps, request, response, batchFormDialect(response)),
   ),
 ];
 
-async function postBatch(deps: HttpDeps, body: BatchRequest, req: Request): Promise<Reply> {
+async function postBatch(deps: HttpDeps, depositor: Depositor, body: NewBatch, req: Request): Promise<Reply> {
   const key = idempotencyKey(req);
   if (!key.ok) return { problem: wrongFields([key.problem], "form") };
-  if (body.objects !== undefined) return takeObjects(deps, body, body.objects, key.key);
+  if (body.objects !== undefined) return takeObjects(deps, depositor, body, body.objects, key.key);
   const request = requestOfJson(body);
-  const answer = await accept(deps, { request, names: JSON_NAMES, caller: ANONYMOUS, key: key.key, upload: null });
+  const answer = await accept(deps, { request, names: JSON_NAMES, depositor, key: key.key, upload: null });
   return answer.kind === "accepted" ? acceptedReply(answer) : { problem: refusalProblem(answer, "body") };
 }

@@ -1,13 +1,14 @@
 /** Submissions that bring their payload along: a multipart form, in the words of whoever speaks it. */
 import { randomUUID } from "node:crypto";
-import { type Problem, sendProblem } from "@sluice/http-api";
+import { callerOf, type Problem, sendProblem } from "@sluice/http-api";
 import type { Request, Response } from "express";
 import type { IncomingFolder } from "../files/incoming.ts";
 import { type Acceptance, accept, type WaitingUpload } from "../submission/accept.ts";
+import { depositorOf } from "../submission/depositor.ts";
 import type { FieldProblem } from "../submission/field-problem.ts";
 import type { FieldNames, RequestedPayload, SubmissionRequest } from "../submission/request.ts";
 import { uniqueNames } from "../submission/upload-names.ts";
-import { ANONYMOUS, type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { receiveForm, type ReceivedFile, type ReceivedForm } from "./receive-form.ts";
 
@@ -75,7 +76,7 @@ async function submit(
   const answer = await accept(deps, {
     request: dialect.requestOf(fields, payload),
     names: dialect.names,
-    caller: ANONYMOUS,
+    depositor: depositorOf(callerOf(res)),
     key: key.key,
     upload: waitingUpload(deps, incoming, files, names),
   });

@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Reply } from "@sluice/http-api";
+import type { NewBatch, SubmittedObject } from "@sluice/wire";
 import { accept } from "../submission/accept.ts";
-import { batchOfObjects, type InlineObject } from "../submission/inline-objects.ts";
+import type { Depositor } from "../submission/depositor.ts";
+import { batchOfObjects } from "../submission/inline-objects.ts";
 import type { FieldProblem } from "../submission/field-problem.ts";
-import { type BatchRequest, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
+import { JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
 import { acceptedReply } from "./batch-form.ts";
-import { ANONYMOUS, type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
 import { waitingUpload } from "./take-form.ts";
 
 const NAME = "objects.checkm";
@@ -17,8 +19,9 @@ const OF_A_PAYLOAD = ["payload_url", "payload_name", "payload_size", "digest_typ
 
 export async function takeObjects(
   deps: HttpDeps,
-  body: BatchRequest,
-  objects: readonly InlineObject[],
+  depositor: Depositor,
+  body: NewBatch,
+  objects: readonly SubmittedObject[],
   key: string | null,
 ): Promise<Reply> {
   const batch = batchOfObjects(objects, body.type);
@@ -39,7 +42,7 @@ export async function takeObjects(
     const answer = await accept(deps, {
       request: { ...requestOfJson(body), payload: { kind: "upload", files }, type: kind },
       names: JSON_NAMES,
-      caller: ANONYMOUS,
+      depositor,
       key,
       upload: waitingUpload(deps, incoming.value, [stored.value], [NAME]),
     });

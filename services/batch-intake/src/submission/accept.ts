@@ -4,6 +4,7 @@
  * order in which they were accepted.
  */
 import { randomBytes } from "node:crypto";
+import { inScope } from "@sluice/access";
 import { type DigestAlgorithm, parseDigestAlgorithm, type Profile } from "@sluice/ingest-formats";
 import {
   type BatchId,
@@ -20,6 +21,7 @@ import type { IntakeQueue } from "../intake-queue.ts";
 import type { Backlog, KeptUpload } from "../journal/backlog.ts";
 import type { ProfileOf } from "../ports.ts";
 import { checkSubmission } from "./check-submission.ts";
+import type { Depositor } from "./depositor.ts";
 import type { FieldProblem } from "./field-problem.ts";
 import type { FieldNames, SubmissionRequest } from "./request.ts";
 import { requestDigest } from "./request-digest.ts";
@@ -34,6 +36,8 @@ export type Acceptance =
       readonly profile: Profile;
       readonly submission: Submission;
     }
+  /** The collection is not one of the depositor's. */
+  | { readonly kind: "not-theirs"; readonly profile: string }
   | { readonly kind: "wrong-fields"; readonly problems: readonly FieldProblem[] }
   /** What came is not what the depositor's digest says. */
   | { readonly kind: "wrong-digest"; readonly detail: string }
@@ -60,7 +64,7 @@ export interface WaitingUpload {
 export interface AcceptRequest {
   readonly request: SubmissionRequest;
   readonly names: FieldNames;
-  readonly caller: string;
+  readonly depositor: Depositor;
   readonly key: string | null;
   readonly upload: WaitingUpload | null;
 }
@@ -73,10 +77,13 @@ export interface AcceptPorts {
 }
 
 export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<Acceptance> {
-  const { request, names, caller, key, upload } = asked;
+  const { request, names, depositor, key, upload } = asked;
+  // Before anything is said about it: which profiles there are is not for everybody to know.
+  const { profile: wanted } = request;
+  if (wanted !== undefined && !inScope(depositor.scope, wanted)) return { kind: "not-theirs", profile: wanted };
   const checked = checkSubmission(request, {
     names,
-    caller,
+    depositor,
     profileOf: ports.profileOf,
     submittedAt: formatTimestamp(ports.clock.nowMs()),
   });
@@ -86,7 +93,7 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
   const profile = ports.profileOf(checked.value.profile_name);
   if (!profile.ok) return { kind: "wrong-fields", problems: [{ field: names.profile, detail: profile.problem }] };
 
-  const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(caller, key);
+  const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(depositor.id, key);
   const submission = { ...checked.value, request_digest: requestDigest(checked.value, upload?.sha256.join() ?? null) };
   const made = await makeDurable(ports, { uuid, submission, upload });
   switch (made.kind) {

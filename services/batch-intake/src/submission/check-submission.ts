@@ -10,6 +10,7 @@ import {
 } from "@sluice/ingest-formats";
 import type { Submission } from "@sluice/queue-core";
 import { checkPayload } from "./check-payload.ts";
+import type { Depositor } from "./depositor.ts";
 import { type Checked, type FieldProblem, WHOLE } from "./field-problem.ts";
 import type { FieldName, FieldNames, SubmissionRequest } from "./request.ts";
 import { isPlainText, parseMailAddresses, TEXT_MAX } from "./text.ts";
@@ -20,8 +21,7 @@ export interface SubmissionChecks {
   readonly profileOf: (
     name: string,
   ) => { readonly ok: true; readonly profile: Profile } | { readonly ok: false; readonly problem: string };
-  /** Who is asking, when the request names no submitter. */
-  readonly caller: string;
+  readonly depositor: Pick<Depositor, "name" | "signature">;
   /** As it will stand in the record. */
   readonly submittedAt: string;
 }
@@ -57,7 +57,7 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
   const localIds = parseLocalIds((request.local_id ?? []).join(";"));
   const submission: Submission = {
     profile_name: profile,
-    submitter: request.submitter ?? checks.caller,
+    submitter: request.submitter ?? checks.depositor.name,
     payload_url: payload.url,
     erc_what: request.title,
     erc_who: request.creator,
@@ -77,6 +77,7 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
     primary_id: primaryId ?? undefined,
     local_id: localIds.length > 0 ? localIds : undefined,
     submission_date: checks.submittedAt,
+    submitted_by: checks.depositor.signature ?? undefined,
     ...passedOn(request),
   };
   return withinBound(submission);

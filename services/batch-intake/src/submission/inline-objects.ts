@@ -10,14 +10,11 @@ import {
   type PrintableRow,
   printManifest,
 } from "@sluice/ingest-formats";
-import type { z } from "zod";
+import type { SubmittedObject } from "@sluice/wire";
 import type { Checked, FieldProblem } from "./field-problem.ts";
-import type { ObjectSchema } from "./json-request.ts";
 import { nameProblem } from "./payload-name.ts";
 import { isPlainText, TEXT_MAX } from "./text.ts";
 import { urlProblem } from "./url.ts";
-
-export type InlineObject = z.infer<typeof ObjectSchema>;
 
 export interface InlineBatch {
   readonly kind: BatchKind;
@@ -35,7 +32,7 @@ const KIND_OF: Readonly<Record<PayloadType, BatchKind>> = {
   "single-file-batch-manifest": "single-file-batch-manifest",
 };
 
-export function batchOfObjects(objects: readonly InlineObject[], type: string | undefined): Checked<InlineBatch> {
+export function batchOfObjects(objects: readonly SubmittedObject[], type: string | undefined): Checked<InlineBatch> {
   const parsed = parsePayloadType(type ?? "file");
   const checked = objects.map(rowOf);
   const problems = checked.flatMap((row) => row.problems);
@@ -54,7 +51,7 @@ export function batchOfObjects(objects: readonly InlineObject[], type: string | 
   return { ok: false, problems: unprintable };
 }
 
-const FIELD_OF_COLUMN: Readonly<Record<string, keyof InlineObject>> = {
+const FIELD_OF_COLUMN: Readonly<Record<string, keyof SubmittedObject>> = {
   fileUrl: "url",
   fileName: "name",
   localIdentifier: "local_id",
@@ -67,9 +64,12 @@ const fieldOf = (index: number, name: string): string => `objects/${index}${name
 
 const TEXTS = ["title", "creator", "date"] as const;
 
-function rowOf(object: InlineObject, index: number): { readonly row: PrintableRow; readonly problems: FieldProblem[] } {
+function rowOf(
+  object: SubmittedObject,
+  index: number,
+): { readonly row: PrintableRow; readonly problems: FieldProblem[] } {
   const problems: FieldProblem[] = [];
-  const complain = (name: keyof InlineObject, detail: string | null): void => {
+  const complain = (name: keyof SubmittedObject, detail: string | null): void => {
     if (detail !== null) problems.push({ field: fieldOf(index, name), detail });
   };
   complain("url", urlProblem(object.url));
@@ -100,8 +100,8 @@ function textProblem(text: string): string | null {
 }
 
 function digestOf(
-  { digest_type: type, digest_value: value }: InlineObject,
-  complain: (name: keyof InlineObject, detail: string) => void,
+  { digest_type: type, digest_value: value }: SubmittedObject,
+  complain: (name: keyof SubmittedObject, detail: string) => void,
 ) {
   if (type === undefined && value === undefined) return null;
   if (type === undefined || value === undefined) {

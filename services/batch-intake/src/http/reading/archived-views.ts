@@ -9,7 +9,7 @@ import {
   type RecordType,
   records,
 } from "@sluice/queue-core";
-import type { AnyJob } from "./views.ts";
+import type { AnyJob } from "@sluice/wire";
 
 /** null: it cannot be read. Job counts are by state there, by bucket here. */
 export function batchOfArchive(batch: ArchivedBatch): BatchView | null {

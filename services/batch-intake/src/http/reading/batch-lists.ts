@@ -1,12 +1,14 @@
 /** Pages of batches, and of a batch's jobs. */
-import { cursorOf, type Handled, pageFields, pageReply } from "@sluice/http-api";
+import { inScope, type Scope } from "@sluice/access";
+import { cursorOf, type Handled, PAGE_LIMIT_DEFAULT, pageReply, readCursor } from "@sluice/http-api";
 import type { ArchivedBatch } from "@sluice/inventory";
-import { BATCH_STATES, type BatchQuery, type Bucket, bucketOf, parseBatchId, parseJobId } from "@sluice/queue-core";
+import { type BatchQuery, type Bucket, bucketOf, parseBatchId, parseJobId } from "@sluice/queue-core";
+import { type AnyJob, INTAKE, showBatchSummary, showJobSummary, submittedAtMs } from "@sluice/wire";
 import type { Request } from "express";
 import { z } from "zod";
 import { jobOfArchive } from "./archived-views.ts";
-import { type Archive, findBatch, type LookupParts, NO_ARCHIVE, NO_QUEUE } from "./lookup.ts";
-import { type AnyJob, showBatchSummary, showJobSummary, submittedAtMs } from "./views.ts";
+import { findKept } from "./kept.ts";
+import { type Archive, findBatch, type LookupParts, NO_ARCHIVE, NO_QUEUE, NOWHERE } from "./lookup.ts";
 
 const parsedBy = <T extends string>(parse: (raw: string) => T | null) =>
   z.string().transform((raw, ctx): T => {
@@ -17,32 +19,21 @@ const parsedBy = <T extends string>(parse: (raw: string) => T | null) =>
 const batchCursor = cursorOf("batches", parsedBy(parseBatchId));
 const jobCursor = cursorOf("jobs", parsedBy(parseJobId));
 
-const moment = (meaning: string) =>
-  z
-    .union([z.iso.datetime({ offset: true }), z.iso.date()], "expected a time or a day, as in RFC 3339")
-    .optional()
-    .describe(meaning);
+type BatchListQuery = z.output<typeof INTAKE.listBatches.query & {}>;
+type JobListQuery = z.output<typeof INTAKE.listJobs.query & {}>;
 
-export const BatchListQuery = z
-  .strictObject({
-    ...pageFields(batchCursor),
-    state: z.enum(BATCH_STATES).optional(),
-    profile: z.string().max(200).optional().describe("of the collection, whole"),
-    submitter: z.string().max(200).optional().describe("as submitted, whole"),
-    since: moment("submitted then or later"),
-    until: moment("submitted before"),
-  })
-  .refine(({ since, until }) => since === undefined || until === undefined || Date.parse(since) <= Date.parse(until), {
-    path: ["until"],
-    message: "is before since",
-  });
-type BatchListQuery = z.output<typeof BatchListQuery>;
-
-export async function batchPage({ reader }: LookupParts, query: BatchListQuery, request: Request): Promise<Handled> {
-  const wants = wantedBy(query);
+export async function batchPage(
+  { reader }: LookupParts,
+  scope: Scope,
+  query: BatchListQuery,
+  request: Request,
+): Promise<Handled> {
+  const cursor = readCursor(batchCursor, query.cursor);
+  if ("problem" in cursor) return cursor;
+  const wants = wantedBy(query, scope);
   const page = await reader.listBatches({
-    limit: query.limit,
-    ...(query.cursor === undefined ? {} : { before: query.cursor }),
+    limit: query.limit ?? PAGE_LIMIT_DEFAULT,
+    ...(cursor.at === undefined ? {} : { before: cursor.at }),
     ...(query.state === undefined ? {} : { state: query.state }),
     ...(wants === null ? {} : { wants }),
   });
@@ -52,10 +43,15 @@ export async function batchPage({ reader }: LookupParts, query: BatchListQuery, 
 }
 
 /** null: whatever there is. */
-function wantedBy({ profile, submitter, since, until }: BatchListQuery): NonNullable<BatchQuery["wants"]> | null {
-  if (profile === undefined && submitter === undefined && since === undefined && until === undefined) return null;
+function wantedBy(
+  { profile, submitter, since, until }: BatchListQuery,
+  scope: Scope,
+): NonNullable<BatchQuery["wants"]> | null {
+  if (scope === "all" && profile === undefined && submitter === undefined && since === undefined && until === undefined)
+    return null;
   const [from, to] = [since, until].map((text) => (text === undefined ? null : Date.parse(text)));
   return ({ submission }) => {
+    if (!inScope(scope, submission.profile_name)) return false;
     if (profile !== undefined && submission.profile_name !== profile) return false;
     if (submitter !== undefined && submission.submitter !== submitter) return false;
     if (since === undefined && until === undefined) return true;
@@ -71,22 +67,23 @@ const BUCKET_OF = {
   deleted: "batch-deleted",
 } as const satisfies Record<string, Bucket>;
 
-export const JobListQuery = z.strictObject({
-  ...pageFields(jobCursor),
-  state: z.enum(["processing", "failed", "completed", "deleted"]).optional().describe("as counted in the batch"),
-});
-type JobListQuery = z.output<typeof JobListQuery>;
-
 export async function jobPage(
   parts: LookupParts,
+  scope: Scope,
   batch: string,
-  { limit, cursor, state }: JobListQuery,
+  { limit = PAGE_LIMIT_DEFAULT, cursor: raw, state }: JobListQuery,
   request: Request,
 ): Promise<Handled> {
+  const cursor = readCursor(jobCursor, raw);
+  if ("problem" in cursor) return cursor;
+  const kept = await findKept(parts, batch);
+  if (kept !== null) return inScope(scope, kept.profile) ? pageReply(request, [], null) : { problem: NOWHERE };
   const found = await findBatch(parts, batch);
   if (found.kind === "problem") return found;
+  const profile = found.kind === "archive" ? found.value.profile : found.value.submission.profile_name;
+  if (!inScope(scope, profile)) return { problem: NOWHERE };
   const bucket = state === undefined ? {} : { bucket: BUCKET_OF[state] };
-  const query = { limit, ...bucket, ...(cursor === undefined ? {} : { after: cursor }) };
+  const query = { limit, ...bucket, ...(cursor.at === undefined ? {} : { after: cursor.at }) };
   const page =
     found.kind === "archive"
       ? await archivedPage(parts.archive, found.value, query)

@@ -5,6 +5,11 @@
 import type { Problem } from "@sluice/http-api";
 import type { Signs } from "@sluice/queue-core";
 
+/** A batch or a job as it is shown. Whose it is decides who may see it. */
+export interface Shown {
+  readonly profile: string;
+}
+
 /** Something to listen to. */
 export interface Subject {
   /** The same for all who listen to the same thing. */
@@ -15,16 +20,18 @@ export interface Subject {
 export type Look =
   | {
       readonly kind: "seen";
-      readonly view: object;
+      readonly view: Shown;
       /** Nothing more is to be expected. */
       readonly ended: boolean;
-      /** Where to see that it changes; nowhere, if it never does. */
+      /** Where in the tree to see that it changes; nowhere, if it is not there. */
       readonly signs: readonly string[];
+      /** Of a state without signs. */
+      readonly id?: string;
     }
   | { readonly kind: "problem"; readonly problem: Problem };
 
 export interface News {
-  readonly view: object;
+  readonly view: Shown;
   readonly ended: boolean;
   /** Of this state: as long as nothing changes it stays the same, in every process. */
   readonly id: string;
@@ -70,7 +77,9 @@ export function makeLive({ readSigns, everyMs }: LiveParts): Live {
   }
 
   async function turn(): Promise<void> {
-    const things = [...watched.values()];
+    const all = [...watched.values()];
+    await Promise.all(all.filter(isOutside).map(lookOutside));
+    const things = all.filter((thing) => !isOutside(thing));
     for (let i = 0; i < things.length; i += THINGS_PER_READ) {
       const some = things.slice(i, i + THINGS_PER_READ);
       const found = await readSigns(some.map(({ news }) => news.signs));
@@ -84,9 +93,19 @@ export function makeLive({ readSigns, everyMs }: LiveParts): Live {
     if (found === undefined || found.print === thing.print) return;
     const seen = await thing.subject.look();
     const news = seen.kind === "seen" ? newsOf(seen, found) : lastNews(thing.news, seen.problem);
-    if (news === null) return;
+    if (news !== null) tell(thing, news, news.signs.join() === thing.news.signs.join() ? found.print : "");
+  }
+
+  /** What is not in the tree is looked at itself: it may be on its way there. */
+  async function lookOutside(thing: Watched): Promise<void> {
+    const seen = await look(thing.subject);
+    const news = seen.kind === "news" ? seen.news : lastNews(thing.news, seen.problem);
+    if (news !== null) tell(thing, news, "");
+  }
+
+  function tell(thing: Watched, news: News, print: string): void {
     const before = thing.news;
-    thing.print = news.signs.join() === before.signs.join() ? found.print : "";
+    thing.print = print;
     thing.news = news;
     // A view may be newer than its id, never older: it is told again under the id that it deserves.
     const isSame = news.id === before.id && news.ended === before.ended;
@@ -123,12 +142,13 @@ export function makeLive({ readSigns, everyMs }: LiveParts): Live {
   };
 }
 
-/** What is in no tree any more does not change. */
-const newsOf = ({ view, ended, signs }: Extract<Look, { kind: "seen" }>, found: Signs | undefined): News => ({
+const isOutside = ({ news }: Watched): boolean => news.signs.length === 0;
+
+const newsOf = ({ view, ended, signs, id }: Extract<Look, { kind: "seen" }>, found: Signs | undefined): News => ({
   view,
   ended,
   signs,
-  id: signs.length === 0 ? "archived" : String(found?.zxid ?? 0n),
+  id: id ?? String(found?.zxid ?? 0n),
 });
 
 /** What is nowhere any more has ended; anything else may pass. */

@@ -12,6 +12,7 @@ import {
   parseJobUuid,
   type Viewed,
 } from "@sluice/queue-core";
+import type { Backlog } from "../../journal/backlog.ts";
 import type { QueueReader } from "../../queue-reader.ts";
 import { unavailable } from "../deps.ts";
 
@@ -21,6 +22,8 @@ export interface LookupParts {
   readonly reader: QueueReader;
   /** null: there is none to ask. */
   readonly archive: Archive | null;
+  /** What waits for the queue. */
+  readonly backlog: Pick<Backlog, "find" | "refusals">;
 }
 
 export type Sighting<Q, A> =
@@ -68,4 +71,5 @@ async function inQueueOrArchive<Q, A>(live: Viewed<Q>, archived: () => Promise<F
 
 export const NO_QUEUE = unavailable("the queue does not answer");
 export const NO_ARCHIVE = unavailable("it is not in the queue, and the archive does not answer");
-const NOWHERE = problem("NOT_FOUND", "there is none with this id");
+/** Also of what belongs to others: whether it exists is not for everybody to know. */
+export const NOWHERE = problem("NOT_FOUND", "there is none with this id");

@@ -1,11 +1,23 @@
-/** Batches and jobs are looked at, and listened to. */
-import { type Handled, operation, type Operation, pageSchema, type ResponseSpec, wantsEvents } from "@sluice/http-api";
+/** Batches and jobs are looked at, and listened to. Everybody sees what is in their collections, and nothing else. */
+import { inScope } from "@sluice/access";
+import {
+  callerOf,
+  endpointSpec,
+  type Handled,
+  operation,
+  type Operation,
+  pageSchema,
+  type ResponseSpec,
+  wantsEvents,
+} from "@sluice/http-api";
+import { parseBatchUuid } from "@sluice/queue-core";
+import { BatchRefusals, BatchSummary, INTAKE, Job, JobSummary, SubmittedBatch } from "@sluice/wire";
 import type { Request, Response } from "express";
 import { z } from "zod";
-import { BatchListQuery, batchPage, JobListQuery, jobPage } from "./batch-lists.ts";
+import { batchPage, jobPage } from "./batch-lists.ts";
 import type { ReadingDeps } from "./deps.ts";
-import { BatchParams, JobParams } from "./ids.ts";
-import { BatchSchema, BatchSummarySchema, JobSchema, JobSummarySchema } from "./schemas.ts";
+import { showRefusal, submissionOf } from "./kept.ts";
+import { NOWHERE } from "./lookup.ts";
 import { streamNews } from "./stream-news.ts";
 import { lookAtBatch, lookAtJob, subjectOf } from "./subjects.ts";
 
@@ -26,6 +38,10 @@ const page = (item: z.ZodType): ResponseSpec => ({
   headers: { Link: 'the next page, if there is one (`rel="next"`)' },
 });
 
+const document = (view: z.ZodType): Readonly<Record<number, ResponseSpec>> => ({
+  200: { description: "it", content: { "application/json": view, [EVENTS]: stream } },
+});
+
 const eventResponses = {
   200: { description: "a stream", content: { [EVENTS]: stream } },
   204: { description: "`Last-Event-ID` was the end" },
@@ -36,97 +52,83 @@ export function readingOperations(deps: ReadingDeps): readonly Operation[] {
   const show = async (kind: Kind, id: string, request: Request, response: Response): Promise<Handled> => {
     if (wantsEvents(request)) return listen(kind, id, request, response);
     const look = await LOOKS[kind](deps, id);
-    return look.kind === "problem" ? look : { status: 200, body: look.view, headers: { Vary: "Accept" } };
+    if (look.kind === "problem") return look;
+    if (!inScope(callerOf(response).scope, look.view.profile)) return { problem: NOWHERE };
+    return { status: 200, body: look.view, headers: { Vary: "Accept" } };
   };
-  const listen = (kind: Kind, id: string, request: Request, response: Response): Promise<Handled> =>
-    streamNews(deps, subjectOf(deps, LOOKS[kind], kind, id), kind, request, response);
+  const listen = (kind: Kind, id: string, request: Request, response: Response): Promise<Handled> => {
+    const { scope } = callerOf(response);
+    return streamNews(deps, { scope, event: kind, subject: subjectOf(deps, LOOKS[kind], kind, id) }, request, response);
+  };
 
   return [
     operation(
       {
-        id: "listBatches",
-        method: "get",
-        path: "/v1/batches",
-        group: "Batches",
-        summary: "The batches in the queue, newest first",
+        ...endpointSpec(INTAKE.listBatches),
         description: "Batches that have left the queue are not listed; they are still found by their ids.",
-        query: BatchListQuery,
-        responses: { 200: page(BatchSummarySchema) },
+        responses: { 200: page(BatchSummary) },
         problems: NO_ANSWER,
       },
-      ({ query }, request) => batchPage(deps, query, request),
+      ({ query }, request, response) => batchPage(deps, callerOf(response).scope, query, request),
     ),
     operation(
       {
-        id: "getBatch",
-        method: "get",
-        path: "/v1/batches/{id}",
-        group: "Batches",
-        summary: "A batch: where it stands, how many of its jobs are done",
+        ...endpointSpec(INTAKE.getBatch),
         description: "With `Accept: text/event-stream` the same as `/v1/batches/{id}/events`.",
-        params: BatchParams,
-        responses: { 200: { description: "it", content: { "application/json": BatchSchema, [EVENTS]: stream } } },
+        responses: document(SubmittedBatch),
         problems: NOT_THERE,
       },
       ({ params }, request, response) => show("batch", params.id, request, response),
     ),
     operation(
       {
-        id: "batchEvents",
-        method: "get",
-        path: "/v1/batches/{id}/events",
-        group: "Batches",
-        summary: "A batch, again with every change",
+        ...endpointSpec(INTAKE.batchEvents),
         description: streams("batch"),
-        params: BatchParams,
         responses: eventResponses,
         problems: NOT_THERE,
       },
       ({ params }, request, response) => listen("batch", params.id, request, response),
     ),
     operation(
-      {
-        id: "listJobs",
-        method: "get",
-        path: "/v1/batches/{id}/jobs",
-        group: "Batches",
-        summary: "The jobs of a batch, in the order of its manifest",
-        params: BatchParams,
-        query: JobListQuery,
-        responses: { 200: page(JobSummarySchema) },
-        problems: NOT_THERE,
-      },
-      ({ params, query }, request) => jobPage(deps, params.id, query, request),
+      { ...endpointSpec(INTAKE.listJobs), responses: { 200: page(JobSummary) }, problems: NOT_THERE },
+      ({ params, query }, request, response) => jobPage(deps, callerOf(response).scope, params.id, query, request),
     ),
     operation(
       {
-        id: "getJob",
-        method: "get",
-        path: "/v1/jobs/{id}",
-        group: "Jobs",
-        summary: "A job: its state, its history, how far the work is",
+        ...endpointSpec(INTAKE.listRefusals),
+        description: "Only the intake that took it knows: what it is asked for must be `bid-` and a UUID.",
+        responses: { 200: { description: "them", content: { "application/json": BatchRefusals } } },
+        problems: ["NOT_FOUND"],
+      },
+      ({ params }, _request, response) => refusalsOf(deps, params.id, response),
+    ),
+    operation(
+      {
+        ...endpointSpec(INTAKE.getJob),
         description: "With `Accept: text/event-stream` the same as `/v1/jobs/{id}/events`.",
-        params: JobParams,
-        responses: { 200: { description: "it", content: { "application/json": JobSchema, [EVENTS]: stream } } },
+        responses: document(Job),
         problems: NOT_THERE,
       },
       ({ params }, request, response) => show("job", params.id, request, response),
     ),
     operation(
       {
-        id: "jobEvents",
-        method: "get",
-        path: "/v1/jobs/{id}/events",
-        group: "Jobs",
-        summary: "A job, again with every change",
+        ...endpointSpec(INTAKE.jobEvents),
         description: streams("job"),
-        params: JobParams,
         responses: eventResponses,
         problems: NOT_THERE,
       },
       ({ params }, request, response) => listen("job", params.id, request, response),
     ),
   ];
+}
+
+function refusalsOf({ backlog }: ReadingDeps, id: string, response: Response): Handled {
+  const uuid = parseBatchUuid(id);
+  if (uuid === null) return { problem: NOWHERE };
+  const { scope } = callerOf(response);
+  const theirs = backlog.refusals(uuid).filter((refusal) => inScope(scope, submissionOf(refusal)?.profile_name ?? ""));
+  return { status: 200, body: { refusals: theirs.map(showRefusal) } };
 }
 
 const LOOKS = { batch: lookAtBatch, job: lookAtJob } as const;

@@ -1,18 +1,25 @@
 /** Batches and jobs as something to look at and to listen to, by either id. */
 import { problem, type Problem } from "@sluice/http-api";
 import { type BatchState, isEnded, signsOfBatch, signsOfJob, workerOf } from "@sluice/queue-core";
+import { fromArchive, FROM_QUEUE, showBatch, showJob } from "@sluice/wire";
 import { batchOfArchive, jobOfArchive } from "./archived-views.ts";
 import type { Look, Subject } from "./live.ts";
 import { findBatch, findJob, type LookupParts } from "./lookup.ts";
-import { fromArchive, FROM_QUEUE, showBatch, showJob } from "./views.ts";
+import { findKept } from "./kept.ts";
 
 /** Its own last word; what an operator does after it is a new story. */
 const BATCH_ENDS: readonly BatchState[] = ["Completed", "Failed", "Deleted"];
+
+/** What the archive has does not change. */
+const ARCHIVED = "archived";
 
 const UNREADABLE = problem("INTERNAL_ERROR", "what the archive has of it cannot be read");
 const trouble = (found: Problem): Look => ({ kind: "problem", problem: found });
 
 export async function lookAtBatch(parts: LookupParts, id: string): Promise<Look> {
+  const kept = await findKept(parts, id);
+  if (kept !== null)
+    return { kind: "seen", view: kept, ended: kept.status === "Refused", signs: [], id: kept.status.toLowerCase() };
   const found = await findBatch(parts, id);
   if (found.kind === "problem") return found;
   if (found.kind === "queue") {
@@ -23,7 +30,7 @@ export async function lookAtBatch(parts: LookupParts, id: string): Promise<Look>
   const batch = batchOfArchive(found.value);
   if (batch === null) return trouble(UNREADABLE);
   const view = showBatch(batch, fromArchive(found.value.archivedAt));
-  return { kind: "seen", view, ended: true, signs: [] };
+  return { kind: "seen", view, ended: true, signs: [], id: ARCHIVED };
 }
 
 export async function lookAtJob(parts: LookupParts, id: string): Promise<Look> {
@@ -37,7 +44,7 @@ export async function lookAtJob(parts: LookupParts, id: string): Promise<Look> {
   }
   const job = jobOfArchive(found.value);
   if (job === null) return trouble(UNREADABLE);
-  return { kind: "seen", view: showJob(job, null, fromArchive(null)), ended: true, signs: [] };
+  return { kind: "seen", view: showJob(job, null, fromArchive(null)), ended: true, signs: [], id: ARCHIVED };
 }
 
 type LookAt = (parts: LookupParts, id: string) => Promise<Look>;

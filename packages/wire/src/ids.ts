@@ -11,13 +11,13 @@ const idOf = (example: string, expected: string, isId: (raw: string) => boolean)
       .meta({ examples: [example] }),
   });
 
-export const BatchParams = idOf(
+export const batchId = idOf(
   "bid0000000001",
   "`bid` and ten digits, or `bid-` and a UUID",
   (raw) => parseBatchId(raw) !== null || parseBatchUuid(raw) !== null,
 );
 
-export const JobParams = idOf(
+export const jobId = idOf(
   "jid0000000001",
   "`jid` and ten digits, or `jid-` and a UUID",
   (raw) => parseJobId(raw) !== null || parseJobUuid(raw) !== null,

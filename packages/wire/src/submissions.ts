@@ -1,0 +1,83 @@
+/** What depositors send, and what they are told about it before it stands in the queue. */
+import { BATCH_STATES } from "@sluice/queue-core";
+import { z } from "zod";
+import { Batch } from "./deposits.ts";
+
+const text = z.string();
+
+const localIds = z
+  .union([text, z.array(text).max(100)])
+  .optional()
+  .describe("one or several; in one text separated by ;");
+
+/** One object of a batch that is given in the request itself. */
+export const SubmittedObject = z.strictObject({
+  url: text.describe("where it can be fetched: http or https, without user name"),
+  name: text.optional().describe("its file name; from the URL if absent"),
+  digest_type: text.optional(),
+  digest_value: text.optional(),
+  size: z.number().int().min(0).optional().describe("in bytes"),
+  local_id: localIds,
+  primary_id: text.optional().describe("an ARK"),
+  title: text.optional(),
+  creator: text.optional(),
+  date: text.optional(),
+});
+export type SubmittedObject = z.infer<typeof SubmittedObject>;
+
+/** Fields that a form has too. */
+export const SUBMISSION_FIELDS = {
+  profile: text.describe("name of the collection's profile, ending with _content"),
+  submission_mode: z.enum(["add", "update"]).optional().describe("add if absent"),
+  payload_name: text.optional().describe("file name of the payload; from its URL or upload if absent"),
+  type: text.optional().describe("type of the payload; found from its content if absent"),
+  digest_type: text.optional(),
+  digest_value: text.optional(),
+  submitter: text.optional().describe("whoever submits, if absent"),
+  title: text.optional(),
+  creator: text.optional(),
+  date: text.optional(),
+  primary_id: text.optional().describe("an ARK"),
+  notification: text.optional().describe("mail addresses, separated by commas"),
+  notification_format: text.optional(),
+  note: text.optional(),
+};
+
+/** What is not in it is refused: a misspelt field must not be dropped in silence. */
+export const NewBatch = z
+  .strictObject({
+    ...SUBMISSION_FIELDS,
+    payload_url: text.optional().describe("where the payload can be fetched; this or objects"),
+    payload_size: z.number().int().min(0).optional().describe("size of the payload in bytes, if known"),
+    local_id: localIds,
+    objects: z.array(SubmittedObject).min(1).optional().describe("the objects of a batch; type says what each is"),
+  })
+  .meta({ id: "NewBatch" });
+export type NewBatch = z.infer<typeof NewBatch>;
+
+export const Accepted = z
+  .object({
+    id: z.string().describe("`bid-` and a UUID"),
+    bid: z.string().nullable().describe("`bid` and ten digits; null: it waits for the queue, and has no number yet"),
+    url: z.string().describe("where to look at it"),
+  })
+  .meta({ id: "Accepted" });
+export type Accepted = z.infer<typeof Accepted>;
+
+/** Of a submission that the intake keeps, and that is not in the queue: it waits for it, or can never come to it. */
+export const KEPT_STATES = ["Accepted", "Refused"] as const;
+
+/** A batch as its depositor sees it, also before it stands in the queue. */
+export const SubmittedBatch = Batch.extend({
+  bid: z.string().nullable().describe("`bid` and ten digits; null while it is not in the queue"),
+  status: z
+    .enum([...BATCH_STATES, ...KEPT_STATES])
+    .describe("`Accepted`: it is kept and waits for the queue. `Refused`: it can never come to it, `message` says why"),
+}).meta({ id: "SubmittedBatch" });
+export type SubmittedBatch = z.infer<typeof SubmittedBatch>;
+
+export const BatchRefusal = z
+  .object({ id: z.string(), why: z.string(), refused_at: z.string() })
+  .meta({ id: "BatchRefusal" });
+export type BatchRefusal = z.infer<typeof BatchRefusal>;
+export const BatchRefusals = z.object({ refusals: z.array(BatchRefusal) });
