@@ -22,7 +22,7 @@ export interface KeptUploads {
   putBack(folder: string, batch: BatchId): Promise<Outcome<void>>;
   /** Out of everybody's way, for people to look at; nothing there is fine too. Answers where. */
   setAside(from: { readonly folder: string } | { readonly batch: BatchId }, name: string): Promise<Outcome<string>>;
-  isKept(folder: string): Promise<boolean>;
+  isKept(folder: string): Promise<Outcome<boolean>>;
   discard(folder: string): Promise<void>;
   /** Gives folders that no record names back to the sweep: their submission was never answered. Answers how many. */
   giveBackAllBut(folders: ReadonlySet<string>): Promise<number>;
@@ -34,22 +34,32 @@ export async function openKeptUploads(workingDir: string, journal: string): Prom
   if (!opened.ok) throw new IoError(opened.error);
   const root = opened.value;
   const place = (folder: string): string => `${JOURNALED}/${journal}/${folder}`;
-  const isThere = async (name: string): Promise<boolean> => (await root.stat(name)).ok;
+  /** A disk that does not say is not one that says no. */
+  const isThere = async (name: string): Promise<Outcome<boolean>> => {
+    const found = await root.stat(name);
+    return found.ok || found.error.code === "NOT_FOUND" ? success(found.ok) : found;
+  };
   return {
     keep: (incoming) => root.move(`${INCOMING}/${incoming}`, root, place(incoming)),
     isKept: (folder) => isThere(place(folder)),
     async becomeBatch(folder, batch) {
-      if (await isThere(place(folder))) {
+      const kept = await isThere(place(folder));
+      if (!kept.ok) return kept;
+      if (kept.value) {
         const way = await makeWayFor(root, batch, folder);
         return way.ok ? root.move(place(folder), root, batch) : way;
       }
-      if (await isThere(batch)) return success(undefined);
+      const moved = await isThere(batch);
+      if (!moved.ok) return moved;
+      if (moved.value) return success(undefined);
       return failure({ code: "NOT_FOUND", message: `${place(folder)} is not there`, retryable: false });
     },
     putBack: (folder, batch) => root.move(batch, root, place(folder)),
     async setAside(from, name) {
       const [source, target] = ["batch" in from ? from.batch : place(from.folder), `${REFUSED}/${name}`];
-      if (!(await isThere(source))) return success(target);
+      const there = await isThere(source);
+      if (!there.ok) return there;
+      if (!there.value) return success(target);
       const moved = await root.move(source, root, target);
       return moved.ok ? success(target) : moved;
     },

@@ -3,6 +3,7 @@
  * is written down before anything moves to it, a refusal is written down before anything is set aside.
  */
 import { type BatchId, formatTimestamp } from "@sluice/queue-core";
+import type { IoFault } from "@sluice/safe-io";
 import type { Failpoint } from "@sluice/stage-runtime";
 import type { Clock } from "@sluice/zookeeper";
 import type { KeptUploads } from "../files/kept-uploads.ts";
@@ -28,8 +29,8 @@ export type Ingested =
   | { readonly kind: "refused"; readonly why: string }
   /** The queue does not answer. */
   | { readonly kind: "later" }
-  /** Something went wrong that may go right another time. */
-  | { readonly kind: "again"; readonly why: string };
+  /** Something went wrong that may go right another time; `passing`: with the disk, and not with this submission. */
+  | { readonly kind: "again"; readonly why: string; readonly passing: boolean };
 
 /** Where the uploads are now; `batch` is null for a submission without any. */
 type Placed = { readonly kind: "placed"; readonly batch: BatchId | null } | Ingested;
@@ -49,20 +50,25 @@ async function place(ports: IngestPorts, number: number, { uuid, upload }: Journ
   if (upload.kind === "numbered")
     return upload.fleet === fleet ? { kind: "placed", batch: upload.batch } : ofAnotherTree(upload.batch);
   const noted = ports.inHand.of(number);
-  if (noted !== null && noted.fleet !== fleet && !(await ports.uploads.isKept(upload.folder)))
-    return ofAnotherTree(noted.batch);
+  if (noted !== null && noted.fleet !== fleet) {
+    const kept = await ports.uploads.isKept(upload.folder);
+    if (!kept.ok) return again(kept.error);
+    if (!kept.value) return ofAnotherTree(noted.batch);
+  }
   const batch = noted?.fleet === fleet ? noted.batch : await takeNumber(ports, number, fleet);
   if (batch === null) return { kind: "later" };
   await ports.failpoint("ingestBeforeMove");
   const moved = await ports.uploads.becomeBatch(upload.folder, batch);
   await ports.failpoint("ingestAfterMove");
   if (moved.ok) return { kind: "placed", batch };
-  if (moved.error.code !== "NOT_FOUND") return { kind: "again", why: moved.error.message };
+  if (moved.error.code !== "NOT_FOUND") return again(moved.error);
   // Gone because an earlier try found the batch there already, and had no use for them?
   const there = await ports.reader.batchOf(uuid);
   if (there.kind === "found") return { kind: "ingested", batch: there.value, replayed: true };
   return there.kind === "silence" ? { kind: "later" } : { kind: "refused", why: "its uploads are gone" };
 }
+
+const again = ({ message, retryable }: IoFault): Ingested => ({ kind: "again", why: message, passing: retryable });
 
 const ofAnotherTree = (batch: BatchId): Ingested => ({
   kind: "refused",
@@ -95,7 +101,7 @@ async function create(ports: IngestPorts, number: number, entry: Journaled, batc
         const back = await ports.uploads.putBack(upload.folder, batch);
         if (back.ok) await ports.inHand.set({ number: 0, batch, fleet: "" });
       }
-      return { kind: "again", why: created.detail };
+      return { kind: "again", why: created.detail, passing: false };
     }
   }
 }
@@ -110,7 +116,7 @@ export async function refuse(ports: IngestPorts, number: number, entry: Journale
   await ports.failpoint("ingestAfterRefuse");
   for (const from of placesOf(ports, number, entry)) {
     const aside = await ports.uploads.setAside(from, name);
-    if (!aside.ok) return { kind: "again", why: aside.error.message };
+    if (!aside.ok) return again(aside.error);
   }
   return { kind: "refused", why };
 }

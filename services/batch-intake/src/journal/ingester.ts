@@ -13,11 +13,12 @@ export interface IngesterParts extends IngestPorts {
   readonly backlog: Backlog;
   readonly metrics: JournalMetrics;
   readonly log: Log;
+  /** Between tries of a record that something is wrong with. */
+  readonly tryAgainMs?: number;
 }
 
 /** In memory, while nothing waits; a look at the session, while something does. */
 const LOOK_EVERY_MS = 200;
-/** Between tries of a record that something is wrong with. */
 const TRY_AGAIN_MS = 1_000;
 /** What went wrong so often will not go right: it must not hold up what waits behind it. */
 const TRIES_MAX = 5;
@@ -54,7 +55,7 @@ export class Ingester {
       });
       metrics.show(backlog.stats(), backlog.appended);
       if (turn === "next") continue;
-      const ms = turn === "idle" ? LOOK_EVERY_MS : TRY_AGAIN_MS;
+      const ms = turn === "idle" ? LOOK_EVERY_MS : (this.#parts.tryAgainMs ?? TRY_AGAIN_MS);
       await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
@@ -106,7 +107,8 @@ export class Ingester {
   async #bounded(number: number, entry: Journaled) {
     if (this.#tries.number !== number) this.#tries = { number, count: 0 };
     const result = await ingest(this.#parts, number, entry);
-    if (result.kind !== "again" || ++this.#tries.count < TRIES_MAX) return result;
+    // A disk that is full or away holds up all of them alike, and is waited for: nobody would gain by a refusal.
+    if (result.kind !== "again" || result.passing || ++this.#tries.count < TRIES_MAX) return result;
     return refuse(this.#parts, number, entry, result.why);
   }
 
