@@ -1,0 +1,44 @@
+/** Every command, in the order of the help. */
+import type { Command } from "../command.ts";
+import { TOP_COMMAND } from "../top/top.ts";
+import { BATCH_ACTION_COMMANDS } from "./batch-actions.ts";
+import { BATCH_COMMANDS } from "./batches.ts";
+import { CONTEXT_COMMANDS } from "./contexts.ts";
+import { FLEET_COMMANDS } from "./fleet.ts";
+import { HOUSE_COMMANDS } from "./house.ts";
+import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
+import { JOB_COMMANDS } from "./jobs.ts";
+import { MANIFEST_COMMAND } from "./manifest.ts";
+import { OPERATION_COMMANDS } from "./operations.ts";
+import { shellCommands } from "./shell.ts";
+import { SNAPSHOT_COMMANDS } from "./snapshots.ts";
+import { SUBMIT_COMMAND } from "./submit.ts";
+import { SWITCH_COMMANDS } from "./switches.ts";
+import { FSCK_COMMAND } from "./tree.ts";
+
+const NOUNS = ["batch", "job", "operation", "collection", "queue", "stage", "worker"];
+
+/** Verbs of a noun stand together, whichever file they come from. */
+const grouped = (commands: readonly Command[]): readonly Command[] =>
+  NOUNS.flatMap((noun) => commands.filter(({ words }) => words.length === 2 && words[0] === noun));
+
+export const COMMANDS: readonly Command[] = [
+  SUBMIT_COMMAND,
+  MANIFEST_COMMAND,
+  TOP_COMMAND,
+  ...grouped([
+    ...BATCH_COMMANDS,
+    ...BATCH_ACTION_COMMANDS,
+    ...JOB_COMMANDS,
+    ...JOB_ACTION_COMMANDS,
+    ...OPERATION_COMMANDS,
+    ...FLEET_COMMANDS,
+    ...SWITCH_COMMANDS,
+  ]),
+  ...JOB_COMMANDS.filter(({ words }) => words.length === 1),
+  FSCK_COMMAND,
+  ...SNAPSHOT_COMMANDS,
+  ...HOUSE_COMMANDS,
+  ...CONTEXT_COMMANDS,
+  ...shellCommands(() => COMMANDS),
+];
