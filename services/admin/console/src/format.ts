@@ -37,11 +37,23 @@ function pair(s: number, big: number, bigName: string, small: number, smallName:
   return rest === 0 || s >= coarseFrom ? head : `${head} ${rest} ${smallName}`;
 }
 
+/** One unit: how long ago something was is read at a glance, and exactly in its title. */
+function roughly(seconds: number): string {
+  const [unit, name] = (
+    [
+      [DAY, "d"],
+      [HOUR, "h"],
+      [MINUTE, "min"],
+    ] as const
+  ).find(([size]) => seconds >= size) ?? [SECOND, "s"];
+  return `${Math.floor(seconds / unit)} ${name}`;
+}
+
 export function ago(iso: string, nowMs: number): string {
   const seconds = (nowMs - Date.parse(iso)) / 1000;
   // Clocks differ a little: what has just happened may seem to be ahead.
   if (Math.abs(seconds) < 5) return "just now";
-  return seconds > 0 ? `${duration(seconds)} ago` : `in ${duration(-seconds)}`;
+  return seconds > 0 ? `${roughly(seconds)} ago` : `in ${roughly(-seconds)}`;
 }
 
 /** Local time for people, with its offset, so that it can be compared with a log. */
@@ -50,6 +62,10 @@ export const absolute = (iso: string): string =>
 
 export const percent = (part: number, total: number): number =>
   total <= 0 ? 0 : Math.min(100, Math.round((part / total) * 100));
+
+/** Messages of failures begin with their code, which is shown in words besides. */
+export const withoutCode = (message: string, code: string | null): string =>
+  code !== null && message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
 
 /** "update-reporting" → "Update reporting" */
 export function sentence(name: string): string {

@@ -31,7 +31,7 @@ export function Pipeline({ now }: { readonly now: Overview }) {
       aria-label="The pipeline"
     >
       <defs>
-        <marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">
+        <marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="4.5" markerHeight="4.5" orient="auto">
           <path d="M0 0L6 3L0 6Z" />
         </marker>
       </defs>
@@ -104,13 +104,13 @@ function BasinOf({ basin, narrow, paused }: BasinProps) {
           height={water}
         />
       )}
-      <text class="name" x={x + 10} y={y + 21}>
+      <text class="name" x={x + 11} y={y + 22}>
         {stage === null ? `${SIGNS[tone]} ${state}` : state}
       </text>
       <text
         class="jobs"
-        x={narrow ? x + width - 12 : x + 10}
-        y={narrow ? y + 40 : y + 54}
+        x={narrow ? x + width - 12 : x + 11}
+        y={narrow ? y + 40 : y + 51}
         text-anchor={narrow ? "end" : "start"}
       >
         {count(jobs)}
@@ -119,8 +119,8 @@ function BasinOf({ basin, narrow, paused }: BasinProps) {
         <text
           key={i}
           class={`word ${alarming && i === 0 ? "bad" : ""} ${stopped && i === 0 ? "warn" : ""}`}
-          x={narrow ? x + 10 + i * 110 : x + 10}
-          y={narrow ? y + 44 : y + 80 + i * 17}
+          x={narrow ? x + 11 + i * 110 : x + 11}
+          y={narrow ? y + 44 : y + 75 + i * 16}
         >
           {word}
         </text>

@@ -1,7 +1,7 @@
 import { ADMIN, type BatchDetail, type JobSummary } from "@sluice/wire";
 import { BatchActions } from "../actions/batch-actions.tsx";
 import { call } from "../api.ts";
-import { count, many } from "../format.ts";
+import { count } from "../format.ts";
 import { useList } from "../list.ts";
 import { useAnswer, useLive } from "../load.ts";
 import { Link, type Place, withQuery } from "../router.tsx";
@@ -63,10 +63,7 @@ function Summary({ batch }: { readonly batch: BatchDetail }) {
         </p>
       )}
       {batch.counts.failed > 0 ? (
-        <p class="note bad">
-          {many(batch.counts.failed, "job")} failed. Each says below what happened and what to do; what has been put
-          right can be resumed.
-        </p>
+        <p class="quiet">Each failed job says below what happened and what to do.</p>
       ) : null}
       {batch.archived ? (
         <p class="note">

@@ -1,14 +1,14 @@
 import { ADMIN, type Overview } from "@sluice/wire";
 import { SwitchButton } from "../actions/switch-button.tsx";
 import { call } from "../api.ts";
-import { bytes, count, duration } from "../format.ts";
+import { bytes, count, duration, sentence, withoutCode } from "../format.ts";
 import { remarksOn } from "../home/attention.ts";
 import { LastHour } from "../home/last-hour.tsx";
 import { Pipeline } from "../home/pipeline.tsx";
 import { useLive } from "../load.ts";
 import { Link } from "../router.tsx";
 import { stateThatAllows, useModel, useSession } from "../session.tsx";
-import { Badge, Bar, Card, Head, Hold, Id, LiveMark, Nothing, Time, TroubleBox, Waiting } from "../ui/bits.tsx";
+import { Badge, Bar, Card, Head, Hold, Id, LiveMark, Nothing, State, Time, TroubleBox, Waiting } from "../ui/bits.tsx";
 
 export function Home() {
   const { value: now, trouble, line, reload } = useLive(ADMIN.overviewEvents, ADMIN.overview, {});
@@ -103,8 +103,8 @@ function Figures({ now }: NowProps) {
   const inHand = now.stages.reduce((sum, stage) => sum + stage.in_hand, 0);
   const waiting = now.stages.reduce((sum, stage) => sum + stage.ready, 0);
   const figures: readonly (readonly [string, string, string])[] = [
-    ["Completed", `${now.completed_per_minute}`, "per minute, over five"],
-    ["Failed", `${now.failed_per_minute}`, "per minute, over five"],
+    ["Completed", `${now.completed_per_minute}`, "per minute"],
+    ["Failed", `${now.failed_per_minute}`, "per minute"],
     ["Ready", count(waiting), `${count(inHand)} in hand`],
     ["Oldest ready", oldest === 0 ? "–" : duration(oldest), oldest === 0 ? "nothing waits" : "of all stages"],
     ["Workers", count(workers), `in ${now.stages.length} stages`],
@@ -139,10 +139,11 @@ const Failures = ({ now }: NowProps) => {
                 </Badge>
               </Link>
               <p>
-                {says}. <span class="quiet">{remedy}</span>
+                {sentence(says)}. <span class="quiet">To do: {remedy}.</span>
               </p>
               <p class="quiet clip">
-                Last: <Link to={`/jobs/${example.id}`}>{example.id}</Link> <Time at={example.at} />: {example.message}
+                Last: <Link to={`/jobs/${example.id}`}>{example.id}</Link> <Time at={example.at} />:{" "}
+                {withoutCode(example.message, code)}
               </p>
             </li>
           ))}
@@ -175,13 +176,15 @@ function Space({ now: { space, batches, fleet_id } }: NowProps) {
         </>
       )}
       <ul class="counts">
-        {Object.entries(batches).map(([state, n]) => (
-          <li key={state}>
-            <Link to={`/batches?state=${state}`}>
-              <strong>{count(n)}</strong> {state}
-            </Link>
-          </li>
-        ))}
+        {Object.entries(batches)
+          .filter(([, n]) => n > 0)
+          .map(([state, n]) => (
+            <li key={state}>
+              <Link to={`/batches?state=${state}`}>
+                <strong>{count(n)}</strong> <State of={state} />
+              </Link>
+            </li>
+          ))}
       </ul>
       <p class="quiet">
         Fleet <Id>{fleet_id}</Id>

@@ -1,5 +1,5 @@
 import type { JobSummary } from "@sluice/wire";
-import { bytes } from "../format.ts";
+import { bytes, withoutCode } from "../format.ts";
 import { Link } from "../router.tsx";
 import { State, Time } from "../ui/bits.tsx";
 import type { Column } from "../ui/table.tsx";
@@ -12,8 +12,10 @@ export function WhyOf({ job }: { readonly job: JobSummary }) {
   if (job.remedy !== null)
     return (
       <>
-        <div class="clip">{job.message}</div>
-        <div class="quiet">{job.remedy}</div>
+        <div class="clip" title={job.message}>
+          {withoutCode(job.message, job.error_code)}
+        </div>
+        <div class="quiet">To do: {job.remedy}</div>
       </>
     );
   if (job.waiting_for !== null) return <span class="quiet">waits: {job.waiting_for}</span>;
@@ -40,7 +42,7 @@ const STATE: Column<JobSummary> = {
   cell: ({ status }) => <State of={status} />,
   by: ({ status }) => status,
 };
-const WHY: Column<JobSummary> = { name: "What happens", cell: (job) => <WhyOf job={job} /> };
+const WHY: Column<JobSummary> = { name: "What happens", wide: true, cell: (job) => <WhyOf job={job} /> };
 const CHANGED: Column<JobSummary> = {
   name: "Changed",
   cell: ({ last_modified }) => <Time at={last_modified} />,
@@ -58,8 +60,8 @@ export const BATCH_JOB_COLUMNS: readonly Column<JobSummary>[] = [JOB, STATE, WHY
 export const JOB_COLUMNS: readonly Column<JobSummary>[] = [
   JOB,
   STATE,
-  { name: "Collection", cell: ({ profile }) => profile, by: ({ profile }) => profile },
   WHY,
+  { name: "Collection", cell: ({ profile }) => profile, by: ({ profile }) => profile },
   {
     name: "Priority",
     numeric: true,

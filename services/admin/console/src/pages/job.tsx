@@ -1,6 +1,6 @@
 import { ADMIN, type JobDetail } from "@sluice/wire";
 import { JobActions } from "../actions/job-actions.tsx";
-import { bytes } from "../format.ts";
+import { bytes, withoutCode } from "../format.ts";
 import { useAnswer, useLive } from "../load.ts";
 import { Link } from "../router.tsx";
 import { useModel, useSession } from "../session.tsx";
@@ -88,10 +88,11 @@ function Summary({ job }: JobProps) {
           </span>
         </div>
       )}
-      {job.message === "" ? null : <p>{job.message}</p>}
+      {job.message === "" || error !== undefined ? null : <p>{job.message}</p>}
       {error === undefined ? null : (
         <p class="note bad">
-          <strong>What happened:</strong> {error.says} (<code>{error.code}</code>).
+          <strong>What happened:</strong> {error.says} (<code>{error.code}</code>):{" "}
+          {withoutCode(job.message, error.code)}
           <br />
           <strong>What to do:</strong> {error.remedy}
         </p>

@@ -2,6 +2,7 @@
 import { ADMIN, type BatchSummary, type JobSummary } from "@sluice/wire";
 import { call } from "../api.ts";
 import { useList } from "../list.ts";
+import { withoutCode } from "../format.ts";
 import { Link, type Place } from "../router.tsx";
 import { stateThatAllows, useSession } from "../session.tsx";
 import { Card, Head, ListMark, Nothing, Time, TroubleBox, Waiting } from "../ui/bits.tsx";
@@ -63,7 +64,8 @@ function Failed({ jobs }: { readonly jobs: readonly JobSummary[] | null }) {
           </p>
           <p>
             <strong>What happened:</strong>{" "}
-            {model.errors.find(({ code }) => code === job.error_code)?.says ?? "it failed"}: {job.message}
+            {model.errors.find(({ code }) => code === job.error_code)?.says ?? "it failed"}:{" "}
+            {withoutCode(job.message, job.error_code)}
           </p>
           {job.remedy === null ? null : (
             <p>

@@ -41,7 +41,8 @@ export function sharesOf(steps: readonly Step[]): readonly Share[] {
   return shares;
 }
 
-const TONES: readonly Tone[] = ["active", "good", "warn", "idle"];
+/** Neighbours must differ; none of them is better than another. */
+const TONES: readonly Tone[] = ["active", "idle"];
 
 export function Timeline({ job }: { readonly job: JobDetail }) {
   const steps = stepsOf(job.events);
@@ -73,8 +74,8 @@ export function Timeline({ job }: { readonly job: JobDetail }) {
             {step.detail === null ? null : <p class="said">{step.detail}</p>}
             <p class="quiet">
               <Time at={step.at} /> by {step.by}
-              {step.seconds === null ? "" : ` · worked ${duration(step.seconds)}`}
-              {step.afterSeconds === null ? "" : ` · ${duration(step.afterSeconds)} after the step before`}
+              {(step.seconds ?? 0) >= 1 ? ` · worked ${duration(step.seconds ?? 0)}` : ""}
+              {(step.afterSeconds ?? 0) >= 1 ? ` · ${duration(step.afterSeconds ?? 0)} after the step before` : ""}
             </p>
           </li>
         ))}

@@ -40,12 +40,17 @@ const LINES: Readonly<Record<Line, readonly [Tone, string]>> = {
   connecting: ["idle", "connecting"],
   live: ["good", "live"],
   reconnecting: ["warn", "reconnecting"],
-  over: ["idle", "it is over: nothing more will change by itself"],
+  over: ["idle", "at rest"],
   paused: ["idle", "paused"],
 };
 
 export const LiveMark = ({ line }: { readonly line: Line }) => (
-  <span class={`live ${LINES[line][0]}`} role="status" data-line={line}>
+  <span
+    class={`live ${LINES[line][0]}`}
+    role="status"
+    data-line={line}
+    title={line === "over" ? "Nothing more will change by itself" : undefined}
+  >
     <span class="dot" aria-hidden="true" /> {LINES[line][1]}
   </span>
 );
@@ -53,6 +58,13 @@ export const LiveMark = ({ line }: { readonly line: Line }) => (
 /** A list is asked for again every few seconds. */
 export const ListMark = ({ trouble }: { readonly trouble: Trouble | null }) => (
   <LiveMark line={trouble === null ? "live" : "reconnecting"} />
+);
+
+const CopySign = () => (
+  <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" class="sign">
+    <rect x="5.500" y="5.500" width="8" height="8" rx="1.500" />
+    <path d="M10.500 3.500v-.5a1 1 0 0 0-1-1H3a1 1 0 0 0-1 1v6.500a1 1 0 0 0 1 1h.5" />
+  </svg>
 );
 
 export function Id({ children }: { readonly children: string }) {
@@ -66,7 +78,7 @@ export function Id({ children }: { readonly children: string }) {
     <span class="id">
       <code>{children}</code>
       <button type="button" class="icon" onClick={() => void copy()} aria-label={`Copy ${children}`} title="Copy">
-        {copied ? "✓" : "⧉"}
+        {copied ? "✓" : <CopySign />}
       </button>
     </span>
   );

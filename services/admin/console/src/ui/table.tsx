@@ -9,7 +9,12 @@ export interface Column<T> {
   /** Sorts what is shown; absent where only the server could. */
   readonly by?: (row: T) => string | number;
   readonly numeric?: boolean;
+  /** Holds sentences: it gets the room. */
+  readonly wide?: boolean;
 }
+
+const classOf = ({ numeric, wide }: Pick<Column<never>, "numeric" | "wide">): string | undefined =>
+  numeric === true ? "number" : wide === true ? "wide" : undefined;
 
 export interface Picking {
   readonly picked: ReadonlySet<string>;
@@ -52,9 +57,9 @@ export function Table<T>({ caption, columns, rows, keyOf, empty, picking }: Tabl
           {sorted.map((row) => (
             <tr key={keyOf(row)}>
               {picking === undefined ? null : <PickOne id={keyOf(row)} picking={picking} />}
-              {columns.map(({ name, cell, numeric }) => (
-                <td key={name} data-name={name} class={numeric === true ? "number" : undefined}>
-                  {cell(row)}
+              {columns.map((column) => (
+                <td key={column.name} data-name={column.name} class={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -81,15 +86,11 @@ interface HeadingProps<T> {
   readonly setOrder: (order: Order) => void;
 }
 
-function Heading<T>({ column: { name, by, numeric }, order, setOrder }: HeadingProps<T>) {
+function Heading<T>({ column: { name, by, ...look }, order, setOrder }: HeadingProps<T>) {
   const ours = order?.column === name ? order : null;
   const sort = ours === null ? undefined : ours.down ? "descending" : "ascending";
   return (
-    <th
-      scope="col"
-      class={numeric === true ? "number" : undefined}
-      {...(sort === undefined ? {} : { "aria-sort": sort })}
-    >
+    <th scope="col" class={classOf(look)} {...(sort === undefined ? {} : { "aria-sort": sort })}>
       {by === undefined ? (
         name
       ) : (
