@@ -45,4 +45,4 @@ export { type ApiInfo, openApiDocument, type OpenApiDocument } from "./openapi/d
 export { DOCS_PATHS, DOCS_POLICY, serveDocs } from "./docs/serve-docs.ts";
 export { allow, callerOf, callers, type CallersOptions, cookieOf } from "./wall/callers.ts";
 export { limitCallers, limitGuesses } from "./wall/limits.ts";
-export { wall, type WallOptions } from "./wall/wall.ts";
+export { GUESSES_PER_MINUTE, wall, type WallOptions } from "./wall/wall.ts";

@@ -1,4 +1,5 @@
 /** The service as its duties and its servers. */
+import { openKeyFetcher } from "@sluice/access";
 import { makeInstruments, type ServiceOptions, type ServiceParts } from "@sluice/stage-runtime";
 import { bulkInbox } from "./bulk/run-operation.ts";
 import type { AdminConfig } from "./config.ts";
@@ -7,10 +8,15 @@ import { ADMIN_METRICS } from "./metrics.ts";
 import { type Outside, serveFleet, type Shared } from "./serve-fleet.ts";
 
 export function adminService(config: AdminConfig, outside: Outside): ServiceOptions {
+  const keys = openKeyFetcher(config);
   let made: Shared | null = null;
   // Duties are asked for before servers, with the same parts.
   const shared = ({ registry, clock }: ServiceParts): Shared =>
-    (made ??= { metrics: makeInstruments(ADMIN_METRICS, registry), index: makeJobIndex(clock) });
+    (made ??= {
+      metrics: makeInstruments(ADMIN_METRICS, registry),
+      index: makeJobIndex(clock),
+      fetchKeys: keys.fetchKeys,
+    });
   return {
     service: "admin",
     config,
@@ -19,6 +25,9 @@ export function adminService(config: AdminConfig, outside: Outside): ServiceOpti
       return [bulkInbox({ onState: (state) => metrics.operations.inc({ state }), onProgress: () => index.refresh() })];
     },
     extraServers: (parts) => serveFleet(config, outside, parts, shared(parts)),
-    close: async () => await outside.close?.(),
+    async close() {
+      await outside.close?.();
+      await keys.close();
+    },
   };
 }

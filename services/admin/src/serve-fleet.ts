@@ -1,4 +1,4 @@
-import { type AccessSettings, type Authenticator, openAccess } from "@sluice/access";
+import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
 import { makeEventStreams } from "@sluice/http-api";
 import type { Inventory } from "@sluice/inventory";
 import type { ProfileStore } from "@sluice/profile-store";
@@ -36,6 +36,8 @@ export interface Outside {
 export interface Shared {
   readonly metrics: Instruments<typeof ADMIN_METRICS>;
   readonly index: JobIndex;
+  /** Of the identity provider. */
+  readonly fetchKeys: FetchKeys;
 }
 
 /** Beside the compiled sources, where its build puts it. */
@@ -47,7 +49,7 @@ export function serveFleet(
   config: AdminConfig,
   outside: Outside,
   parts: ServiceParts,
-  { metrics, index }: Shared,
+  { metrics, index, fetchKeys }: Shared,
 ): readonly ExtraServer[] {
   const { queue, clock, registry, log } = parts;
   const surveyor = makeSurveyor(queue, clock, config.SURVEY_MAX_AGE_MS);
@@ -84,7 +86,7 @@ export function serveFleet(
   };
   const app = adminApp({
     deps,
-    authenticator: authenticatorOf(config, session, parts),
+    authenticator: authenticatorOf(config, session, fetchKeys, parts),
     callsPerMinute: config.CALLS_PER_MINUTE,
     pages(router) {
       if (!addConsole(router, outside.consoleDir ?? CONSOLE_DIR)) addPage(router, surveyor);
@@ -107,6 +109,7 @@ export function serveFleet(
 function authenticatorOf(
   settings: AccessSettings,
   session: () => Session | null,
+  fetchKeys: FetchKeys,
   { clock, log }: ServiceParts,
 ): Authenticator {
   if (settings.AUTH === "off") log.warn("AUTH is off: whoever reaches the port may do everything");
@@ -114,8 +117,7 @@ function authenticatorOf(
     settings,
     session,
     clock,
-    // The provider is the operator's own choice: it may stand inside the walls.
-    fetchKeys: (url, init) => fetch(url, { ...init, redirect: "error" }),
+    fetchKeys,
     onProblem: (problem) => log.warn({ problem }, "tokens"),
   });
 }

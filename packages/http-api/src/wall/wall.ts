@@ -4,7 +4,7 @@ import { callers, type CallersOptions } from "./callers.ts";
 import { limitCallers, limitGuesses } from "./limits.ts";
 
 /** Whoever is refused more often in a minute from one address guesses. */
-const GUESSES_PER_MINUTE = 60;
+export const GUESSES_PER_MINUTE = 60;
 
 export interface WallOptions extends CallersOptions {
   readonly callsPerMinute: number;

@@ -2,16 +2,16 @@
 import type { Authenticator } from "@sluice/access";
 import {
   addOperations,
-  callers,
   createApp,
-  limitCallers,
+  GUESSES_PER_MINUTE,
   limitGuesses,
   openApiDocument,
   type OpenApiDocument,
   type Operation,
   serveDocs,
+  wall,
 } from "@sluice/http-api";
-import type { Express, IRouter, RequestHandler } from "express";
+import type { Express, IRouter } from "express";
 import { actionOperations } from "./action-operations.ts";
 import { auditOperations } from "./audit-operations.ts";
 import { batchOperations } from "./batch-operations.ts";
@@ -28,8 +28,6 @@ import { treeOperations } from "./tree-operations.ts";
 import { youOperations } from "./you-operations.ts";
 
 export const COOKIE = "sluice";
-/** Whoever is refused more often in a minute from one address guesses. */
-const GUESSES_PER_MINUTE = 60;
 
 export interface AppParts {
   readonly deps: AdminDeps;
@@ -63,23 +61,13 @@ export function adminApp({ deps, authenticator, callsPerMinute, pages }: AppPart
     const onRefused = (): void => metrics.refused.inc();
     addLogin(app, { authenticator, cookie: COOKIE, limit: limitGuesses(GUESSES_PER_MINUTE), onRefused });
     pages(app);
-    app.use("/v1", ...wall(authenticator, callsPerMinute, onRefused));
+    app.use("/v1", ...wall({ authenticator, cookie: COOKIE, onRefused, callsPerMinute }));
     addOperations(
       app,
       operations.map((each) => counted(each, metrics, deps.clock)),
     );
   });
 }
-
-const wall = (
-  authenticator: Authenticator,
-  callsPerMinute: number,
-  onRefused: () => void,
-): readonly RequestHandler[] => [
-  limitGuesses(GUESSES_PER_MINUTE),
-  callers({ authenticator, cookie: COOKIE, onRefused }),
-  limitCallers(callsPerMinute),
-];
 
 export const adminDocument = (operations: readonly Operation[], version: string): OpenApiDocument =>
   openApiDocument(

@@ -1,5 +1,5 @@
 /** Where pages begin. The wire has cursors as texts; what they hold is each list's own. */
-import { cursorOf, type Problem, problem } from "@sluice/http-api";
+import { cursorOf } from "@sluice/http-api";
 import { JOB_STATES, parseBatchId, parseJobId } from "@sluice/queue-core";
 import { z } from "zod";
 
@@ -22,12 +22,4 @@ export const jobCursor = cursorOf(
 export const auditCursor = cursorOf("audit", z.number().int().min(1));
 export const nameCursor = (list: string) => cursorOf(list, z.string().max(400));
 
-type Read<T> = { readonly at: T | undefined } | { readonly problem: Problem };
-
-export function readCursor<T>(cursor: { readonly schema: z.ZodType<T> }, raw: string | undefined): Read<T> {
-  if (raw === undefined) return { at: undefined };
-  const parsed = cursor.schema.safeParse(raw);
-  if (parsed.success) return { at: parsed.data };
-  const detail = parsed.error.issues[0]?.message ?? "is no cursor";
-  return { problem: problem("INVALID_REQUEST", "the cursor is wrong", { errors: [{ field: "cursor", detail }] }) };
-}
+export { readCursor } from "@sluice/http-api";

@@ -3,6 +3,7 @@ import type { Caller } from "@sluice/access";
 import {
   ANSWERED,
   callerOf,
+  endpointSpec,
   operation,
   type Operation,
   type OperationSpec,
@@ -54,17 +55,8 @@ function replyOf(status: number, body: unknown, request: Request): Reply {
 function specOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<P, Q, B, A>,
 ): OperationSpec<P, Q, B> {
-  const { id, method, path, group, summary, permission, params, query, body } = endpoint;
   return {
-    id,
-    method,
-    path,
-    group,
-    summary,
-    permission,
-    ...(params === undefined ? {} : { params }),
-    ...(query === undefined ? {} : { query }),
-    ...(body === undefined ? {} : { body: { json: body } }),
+    ...endpointSpec(endpoint),
     responses: { [endpoint.status]: responseOf(endpoint) },
     problems: problemsOf(endpoint),
   };
