@@ -1,8 +1,9 @@
 /** data/fleet.json: where everything is, for people, scripts and tests. */
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Instance } from "./instances.ts";
 import { DOCUMENTED } from "./services.ts";
+import type { RoleTokens } from "./tokens.ts";
 
 export interface FleetFile {
   readonly zookeeper: string;
@@ -11,15 +12,18 @@ export interface FleetFile {
   readonly docs: Readonly<Record<string, string>>;
   /** Every process: pid of the supervisor's child changes with restarts, addresses do not. */
   readonly instances: Readonly<Record<string, string>>;
+  /** For development: one for each role. */
+  readonly tokens: RoleTokens;
 }
 
-export function fleetFile(zookeeper: string, instances: readonly Instance[]): FleetFile {
+export function fleetFile(zookeeper: string, instances: readonly Instance[], tokens: RoleTokens): FleetFile {
   const first = instances.filter(({ name, service }) => name === service);
   return {
     zookeeper,
     services: Object.fromEntries(first.map(({ service, url }) => [service, url])),
     docs: Object.fromEntries(docsOf(first)),
     instances: Object.fromEntries(instances.map(({ name, metricsUrl }) => [name, metricsUrl])),
+    tokens,
   };
 }
 
@@ -27,5 +31,7 @@ const docsOf = (instances: readonly Instance[]): readonly (readonly [string, str
   instances.filter(({ service }) => DOCUMENTED.includes(service)).map(({ service, url }) => [service, `${url}/docs`]);
 
 export async function writeFleetFile(dataDir: string, file: FleetFile): Promise<void> {
-  await writeFile(join(dataDir, "fleet.json"), `${JSON.stringify(file, null, 2)}\n`);
+  const path = join(dataDir, "fleet.json");
+  await writeFile(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  await chmod(path, 0o600);
 }

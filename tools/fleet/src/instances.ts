@@ -1,6 +1,7 @@
 /** One process of the fleet: where it listens and what it is told. */
 import { join } from "node:path";
 import { SERVICES, type ServiceName } from "./services.ts";
+import { tokensFile } from "./tokens.ts";
 
 export interface Instance {
   readonly service: ServiceName;
@@ -48,6 +49,7 @@ function instance(plan: FleetPlan, service: ServiceName, n: number, metrics: num
     logFile: join(plan.dataDir, "logs", `${name}.log`),
     env: {
       ...parts(plan.dataDir),
+      ...(service === "admin" ? adminParts(plan.dataDir) : {}),
       ZOOKEEPER_CONNECT: plan.zookeeper,
       METRICS_PORT: String(metrics),
       ...(api === null ? {} : { PORT: String(api), HOST }),
@@ -56,6 +58,13 @@ function instance(plan: FleetPlan, service: ServiceName, n: number, metrics: num
     },
   };
 }
+
+const adminParts = (dataDir: string): Readonly<Record<string, string>> => ({
+  AUTH: "on",
+  AUTH_TOKENS_FILE: tokensFile(dataDir),
+  MAIL_OUTBOX_DIR: join(dataDir, "outbox"),
+  LOGS_DIR: join(dataDir, "logs"),
+});
 
 /** The embedded parts, all below the data folder. ALLOW_LOOPBACK: the sample's content server is on this machine. */
 const parts = (dataDir: string): Readonly<Record<string, string>> => ({

@@ -12,6 +12,7 @@ import { submitSample } from "./sample/submit.ts";
 import { watchBatch } from "./sample/watch.ts";
 import { makeScreen } from "./screen.ts";
 import { supervise } from "./supervisor.ts";
+import { prepareTokens } from "./tokens.ts";
 
 const screen = makeScreen(process.stdout);
 const SESSION_MS = 10_000;
@@ -46,7 +47,8 @@ async function main(options: Options): Promise<Result> {
   const zookeeper = await startZooKeeper({ dataDir: join(dataDir, "zookeeper"), log: screen.say });
   const choosePort = portChooser();
   const instances = await planInstances({ dataDir, zookeeper: zookeeper.connect, scale: options.scale, choosePort });
-  await writeFleetFile(dataDir, fleetFile(zookeeper.connect, instances));
+  const tokens = await prepareTokens(dataDir, Date.now());
+  await writeFleetFile(dataDir, fleetFile(zookeeper.connect, instances, tokens));
   const supervisor = supervise(instances, screen.say);
   const ended = new AbortController();
   const zookeeperGone = zookeeper.exited.then((reason) => {
@@ -87,6 +89,9 @@ async function run(
   screen.say(`  API      ${urlOf("batch-intake")}/docs`);
   screen.say(`  mails    ${join(dataDir, "outbox")}`);
   screen.say(`  store    ${join(dataDir, "store")}`);
+  screen.say(
+    `  tokens   one for each role (depositor, viewer, operator, admin), for development only: tokens in fleet.json`,
+  );
   screen.say(`  all of it is in ${join(dataDir, "fleet.json")}; Ctrl-C stops it`);
   return options.sample ? await runSample(urlOf("batch-intake"), zookeeper, signal) : CLEAN;
 }

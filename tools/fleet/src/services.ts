@@ -19,7 +19,7 @@ export const SERVICES = [
 ] as const satisfies readonly ServiceRow[];
 
 /** Those with a page about their API, at /docs. */
-export const DOCUMENTED: readonly ServiceName[] = ["batch-intake"];
+export const DOCUMENTED: readonly ServiceName[] = ["batch-intake", "admin"];
 
 export type ServiceName = (typeof SERVICES)[number]["name"];
 

@@ -1,0 +1,69 @@
+/** A token for each role, for development: plain in fleet.json, hashed in the file that the services read. */
+import { randomBytes } from "node:crypto";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  mintToken,
+  parseToken,
+  parseTokenFile,
+  printTokenFile,
+  type Role,
+  ROLES,
+  type TokenRecord,
+} from "@sluice/access";
+import { z } from "zod";
+
+export type RoleTokens = Readonly<Record<Role, string>>;
+
+/** What the sample is submitted to, and so the depositor's. */
+const DEPOSITORS_COLLECTION = "sluice_demo_content";
+const LIFE_MS = 365 * 86_400_000;
+const KnownTokens = z.object({ tokens: z.record(z.enum(ROLES), z.string()) });
+
+export const tokensFile = (dataDir: string): string => join(dataDir, "tokens.json");
+
+/** Those of the last start, as long as they work: scripts and browsers keep theirs. */
+export async function prepareTokens(dataDir: string, nowMs: number): Promise<RoleTokens> {
+  const known = await knownTokens(dataDir, nowMs);
+  if (known !== null) return known;
+  const made = ROLES.map((role) => {
+    const { id, token, hash } = mintToken(randomBytes);
+    const record: TokenRecord = {
+      id,
+      name: `development ${role}`,
+      role,
+      collections: role === "depositor" ? [DEPOSITORS_COLLECTION] : ["*"],
+      hash,
+      created: new Date(nowMs).toISOString(),
+      created_by: "npm start",
+      expires: new Date(nowMs + LIFE_MS).toISOString(),
+    };
+    return { role, token, record };
+  });
+  const file = tokensFile(dataDir);
+  await writeFile(file, printTokenFile(made.map(({ record }) => record)), { mode: 0o600 });
+  await chmod(file, 0o600);
+  return Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
+}
+
+async function knownTokens(dataDir: string, nowMs: number): Promise<RoleTokens | null> {
+  const [hashed, plain] = await Promise.all(
+    [tokensFile(dataDir), join(dataDir, "fleet.json")].map((file) => readFile(file, "utf8").catch(() => "")),
+  );
+  const records = parseTokenFile(hashed ?? "");
+  const known = KnownTokens.safeParse(parsed(plain ?? ""));
+  if (!records.ok || !known.success) return null;
+  const work = ROLES.every((role) => {
+    const record = records.tokens.get(parseToken(known.data.tokens[role])?.id ?? "");
+    return record?.role === role && Date.parse(record.expires) > nowMs;
+  });
+  return work ? known.data.tokens : null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
