@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Expansion, JobSpec, LoadedBatch } from "@sluice/queue-core";
@@ -192,6 +192,18 @@ describe("expanding a batch manifest", () => {
       message: "the payload ended after row 3 of 5",
     });
     expect(jobs).toHaveLength(3);
+  });
+
+  test("opens the manifest when it is read: a stream that nobody reads would stay open for ever", async () => {
+    const root = await temporaryFolder(cleanups);
+    const egress = createEgress();
+    cleanups.add(() => egress.close());
+    const payloads = openPayloads({ working: await openWorkingFolder(root), egress, manifestMaxBytes: 1_000_000 });
+    const path = join(root, "manifest.checkm");
+    await writeFile(path, manifestOf(3));
+    const chunks = payloads.read(path);
+    await rm(path);
+    await expect(chunks[Symbol.asyncIterator]().next()).rejects.toThrow("ENOENT");
   });
 
   test("is wanted only while rows are left", async () => {

@@ -37,8 +37,13 @@ export function openPayloads(files: PayloadFiles): Payloads {
       const checked = await verifiedUpload(files, place, signal);
       return checked.ok ? { ok: true } : payloadFault(checked.error, "PAYLOAD_UNREADABLE");
     },
-    read: (path) => createReadStream(path),
+    read: readLater,
   };
+}
+
+/** Opened when the first piece is asked for, and closed with the last: what nobody reads is never open. */
+async function* readLater(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path) as AsyncIterable<Buffer>;
 }
 
 /** Puts a manifest as `manifest.checkm` into a folder, replacing what an earlier attempt left there. */
