@@ -7,6 +7,8 @@ type Open = (headers: Readonly<Record<string, string>>, signal: AbortSignal) => 
 
 /** The service sends this name when nothing more will come. */
 const END = "end";
+/** … and this one when it stops itself: it says when to come back, and nothing about the thing listened to. */
+const RECONNECT = "reconnect";
 const RETRY_MS = 3_000;
 /** The service beats every 15 s: a line that is silent for longer than four of them is dead. */
 const SILENCE_MS = 60_000;
@@ -36,7 +38,7 @@ export async function* readEvents<T>(open: Open, aborted?: AbortSignal): EventsO
           lastId = event.id ?? lastId;
           retryMs = event.retryMs ?? retryMs;
           const value = event.data === "" ? null : (JSON.parse(event.data) as T | null);
-          if (value !== null) yield { ok: true, value, status: 200 };
+          if (value !== null && event.name !== RECONNECT) yield { ok: true, value, status: 200 };
           if (event.name === END) return;
         }
       }
