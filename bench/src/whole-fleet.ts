@@ -19,6 +19,13 @@ const START_LIMIT_MS = 120_000;
 interface FleetFile {
   readonly zookeeper: string;
   readonly services: Readonly<Record<string, string>>;
+  readonly tokens: { readonly depositor: string };
+}
+
+/** Where the batch is submitted, and as whom. */
+interface Intake {
+  readonly url: string;
+  readonly token: string;
 }
 
 /** False: a process was above the limit, or the batch did not complete. */
@@ -33,10 +40,11 @@ export async function measureFleet(rows: number): Promise<boolean> {
     logFile,
   });
   try {
-    const { zookeeper, services } = await untilReady(fleet, dataDir, logFile);
+    const { zookeeper, services, tokens } = await untilReady(fleet, dataDir, logFile);
     const session = await connectSession({ connect: zookeeper, timeoutMs: 30_000 });
     const gone = fleet.exited.then((how) => Promise.reject(new Error(`the fleet ended, ${how}`)));
-    const batch = measureBatch(session, services["batch-intake"] ?? "", content.manifestUrl, rows);
+    const intake = { url: services["batch-intake"] ?? "", token: tokens.depositor };
+    const batch = measureBatch(session, intake, content.manifestUrl, rows);
     const done = await Promise.race([batch, gone]);
     gone.catch(() => undefined); // at the end it is asked to
     const modest = await printCosts(session);
@@ -63,7 +71,7 @@ async function untilReady(fleet: Child, dataDir: string, logFile: string): Promi
   throw new Error(`the fleet was not ready in ${START_LIMIT_MS} ms`);
 }
 
-async function measureBatch(session: Session, intake: string, manifestUrl: string, rows: number): Promise<boolean> {
+async function measureBatch(session: Session, intake: Intake, manifestUrl: string, rows: number): Promise<boolean> {
   const startedMs = performance.now();
   const seconds = (): number => Math.round((performance.now() - startedMs) / 100) / 10;
   const id = await submit(intake, manifestUrl);
@@ -86,10 +94,14 @@ async function measureBatch(session: Session, intake: string, manifestUrl: strin
   return status === "Completed";
 }
 
-async function submit(intake: string, manifestUrl: string): Promise<BatchId> {
-  const answer = await fetch(`${intake}/v1/batches`, {
+async function submit({ url, token }: Intake, manifestUrl: string): Promise<BatchId> {
+  const answer = await fetch(`${url}/v1/batches`, {
     method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": randomUUID() },
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "idempotency-key": randomUUID(),
+    },
     body: JSON.stringify({
       profile: "sluice_demo_content",
       submitter: "bench",

@@ -20,6 +20,7 @@ interface FleetFile {
   readonly services: Readonly<Record<string, string>>;
   readonly docs: Readonly<Record<string, string>>;
   readonly instances: Readonly<Record<string, string>>;
+  readonly tokens: Readonly<Record<string, string>>;
 }
 
 interface Summary {
@@ -128,15 +129,17 @@ describe("npm start -- --no-sample --scale estimator=2", () => {
       .filter(({ command }) => command.includes(`services/${service}/dist/main.js`))
       .map(({ pid }) => pid);
 
+  const asDepositor = (): Record<string, string> => ({ authorization: `Bearer ${file.tokens["depositor"]!}` });
+
   async function statusOf(batch: string): Promise<string> {
-    const answer = await fetch(`${file.services["batch-intake"]}/v1/batches/${batch}`);
+    const answer = await fetch(`${file.services["batch-intake"]}/v1/batches/${batch}`, { headers: asDepositor() });
     return answer.ok ? ((await answer.json()) as { readonly status: string }).status : `HTTP ${answer.status}`;
   }
 
   async function submit(): Promise<string> {
     const answer = await fetch(`${file.services["batch-intake"]}/v1/batches`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...asDepositor() },
       body: JSON.stringify({
         profile: "sluice_demo_content",
         submitter: "test",

@@ -52,16 +52,20 @@ function instance(plan: FleetPlan, service: ServiceName, n: number, metrics: num
       ...(service === "admin" ? adminParts(plan.dataDir) : {}),
       ZOOKEEPER_CONNECT: plan.zookeeper,
       METRICS_PORT: String(metrics),
-      ...(api === null ? {} : { PORT: String(api), HOST }),
+      ...(api === null ? {} : { PORT: String(api), HOST, ...accessParts(plan.dataDir) }),
       WORKER_ID: name,
       JOURNAL_DIR: join(plan.dataDir, "journal", name),
     },
   };
 }
 
-const adminParts = (dataDir: string): Readonly<Record<string, string>> => ({
+/** Of every service with an API. */
+const accessParts = (dataDir: string): Readonly<Record<string, string>> => ({
   AUTH: "on",
   AUTH_TOKENS_FILE: tokensFile(dataDir),
+});
+
+const adminParts = (dataDir: string): Readonly<Record<string, string>> => ({
   MAIL_OUTBOX_DIR: join(dataDir, "outbox"),
   LOGS_DIR: join(dataDir, "logs"),
 });

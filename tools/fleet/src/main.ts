@@ -58,7 +58,13 @@ async function main(options: Options): Promise<Result> {
   // The children do not keep this process alive, and neither does a promise.
   const alive = setInterval(() => undefined, 60_000);
   try {
-    const work = run(options, instances, zookeeper.connect, dataDir, ended.signal);
+    const work = run(
+      options,
+      instances,
+      { zookeeper: zookeeper.connect, token: tokens.depositor },
+      dataDir,
+      ended.signal,
+    );
     const first = await Promise.race([asked, work, trouble]);
     if (first === "asked") return CLEAN;
     if (options.once) return first;
@@ -74,10 +80,17 @@ async function main(options: Options): Promise<Result> {
   }
 }
 
+/** What the sample needs besides the intake's address. */
+interface Doors {
+  readonly zookeeper: string;
+  /** The depositor's. */
+  readonly token: string;
+}
+
 async function run(
   options: Options,
   instances: readonly Instance[],
-  zookeeper: string,
+  doors: Doors,
   dataDir: string,
   signal: AbortSignal,
 ): Promise<Result> {
@@ -93,15 +106,15 @@ async function run(
     `  tokens   one for each role (depositor, viewer, operator, admin), for development only: tokens in fleet.json`,
   );
   screen.say(`  all of it is in ${join(dataDir, "fleet.json")}; Ctrl-C stops it`);
-  return options.sample ? await runSample(urlOf("batch-intake"), zookeeper, signal) : CLEAN;
+  return options.sample ? await runSample(urlOf("batch-intake"), doors, signal) : CLEAN;
 }
 
-async function runSample(intake: string, zookeeper: string, signal: AbortSignal): Promise<Result> {
+async function runSample(intake: string, { zookeeper, token }: Doors, signal: AbortSignal): Promise<Result> {
   const content = await serveSample();
   const session = await connectSession({ connect: zookeeper, timeoutMs: SESSION_MS });
   try {
     const startedMs = performance.now();
-    const batch = await submitSample(intake, content.manifestUrl);
+    const batch = await submitSample(intake, content.manifestUrl, token);
     screen.say(`sample batch ${batch}: ${content.files} files`);
     const watched = await watchBatch(session, batch, screen.progress, signal);
     if (watched === null) return { code: 1, summary: null };

@@ -4,10 +4,14 @@ import { type BatchId, parseBatchId } from "@sluice/queue-core";
 
 export const SAMPLE_PROFILE = "sluice_demo_content";
 
-export async function submitSample(intakeUrl: string, manifestUrl: string): Promise<BatchId> {
+export async function submitSample(intakeUrl: string, manifestUrl: string, token: string): Promise<BatchId> {
   const answer = await fetch(`${intakeUrl}/v1/batches`, {
     method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": randomUUID() },
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "idempotency-key": randomUUID(),
+    },
     body: JSON.stringify({
       profile: SAMPLE_PROFILE,
       submitter: "npm start",
