@@ -207,7 +207,11 @@ describe("files", () => {
     value(await folder.write("a", "x"));
     expect(await folder.write("a/b", "x")).toMatchObject({ error: { code: "ALREADY_THERE", retryable: false } });
     value(await folder.write("c/d", "x"));
-    expect(await folder.write("c", "x")).toMatchObject({ error: { code: "ALREADY_THERE", retryable: false } });
+    // A depositor reads it: it names the file, and no place on our disk.
+    expect(await folder.write("c", "x")).toEqual({
+      ok: false,
+      error: { code: "ALREADY_THERE", message: "c: EISDIR", retryable: false },
+    });
     expect(value(await folder.files()).map((file) => file.name)).toEqual(["a", "c/d"]);
     expect(await readdir(folder.root)).toEqual(["a", "c"]);
   });

@@ -102,7 +102,7 @@ export class ContainedFolder {
     if (!target.ok) return target;
     return attempt(name, async () => {
       const temporary = join(dirname(target.value), TEMP_PREFIX + randomUUID());
-      return unfinished(await createForWriting(temporary), temporary, target.value);
+      return unfinished(await createForWriting(temporary), temporary, { name, path: target.value });
     });
   }
 
@@ -161,17 +161,23 @@ export class ContainedFolder {
   }
 }
 
-function unfinished(handle: FileHandle, temporary: string, target: string): UnfinishedFile {
+/** Messages reach depositors: they speak of names, not of paths on our disk. */
+interface Place {
+  readonly name: string;
+  readonly path: string;
+}
+
+function unfinished(handle: FileHandle, temporary: string, target: Place): UnfinishedFile {
   const abandon = async (): Promise<void> => {
     await handle.close().catch(() => undefined);
     await unlink(temporary).catch(() => undefined);
   };
-  const finishAs = async (place: string): Promise<Outcome<void>> => {
-    const finished = await attempt(place, async () => {
+  const finishAs = async ({ name, path }: Place): Promise<Outcome<void>> => {
+    const finished = await attempt(name, async () => {
       await handle.sync();
       await handle.close();
-      await rename(temporary, place);
-      await syncFolder(dirname(place));
+      await rename(temporary, path);
+      await syncFolder(dirname(path));
     });
     if (!finished.ok) await abandon();
     return finished;
@@ -182,7 +188,7 @@ function unfinished(handle: FileHandle, temporary: string, target: string): Unfi
     finish: () => finishAs(target),
     setAside: async (folder, name) => {
       const place = await folder.placeFor(name);
-      if (place.ok) return finishAs(place.value);
+      if (place.ok) return finishAs({ name, path: place.value });
       await abandon();
       return place;
     },
