@@ -140,7 +140,7 @@ export {
   saveOperation,
   stopOperation,
 } from "./operations.ts";
-export { actOnBatch, CLEAN_UP_ORDER, orderCleanUp } from "./operator-batches.ts";
+export { actOnBatch, orderCleanUp } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";
 export { cleanUpBatch, type CleanUpResult, deleteJobsOfBatch, sweepEntry } from "./clean-up.ts";

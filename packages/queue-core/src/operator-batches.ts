@@ -1,10 +1,11 @@
 /** Release, delete, re-report and clean up a batch. */
-import { cleanUpBatch, DONE_WITH } from "./clean-up.ts";
+import type { Op } from "@sluice/zookeeper";
+import { DONE_WITH } from "./clean-up.ts";
 import { expansionOp, gateOps, moveBatchOps } from "./batch-ops.ts";
 import type { QueueContext } from "./context.ts";
 import { holdsGuard, readHolds } from "./holds.ts";
 import type { BatchId } from "./ids.ts";
-import { deleteOp } from "./job-ops.ts";
+import { createOp, deleteOp } from "./job-ops.ts";
 import { nodeOf } from "./nodes.ts";
 import { act, type ActionResult, mayTouch, type Operator } from "./operator.ts";
 import { paths } from "./paths.ts";
@@ -12,9 +13,6 @@ import { records } from "./records.ts";
 import { BATCH_STATES } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { type BatchAction, nextBatchState } from "./transitions.ts";
-
-/** As the audit names it. */
-export const CLEAN_UP_ORDER = "batch.clean-up";
 
 export async function actOnBatch(
   ctx: QueueContext,
@@ -83,14 +81,18 @@ export async function actOnBatch(
 }
 
 /**
- * Removes a batch that is over, with its jobs, before its retention time ends. The order is in the audit before the first
- * node goes; broken off, it is given again or finished by the reporter's own clean-up.
+ * Orders a batch that is over to be cleaned up before its retention time ends. The reporter carries it out, as it does all
+ * others: nothing goes that is not in the archive.
  */
 export async function orderCleanUp(ctx: QueueContext, operator: Operator, id: BatchId): Promise<ActionResult> {
-  const ordered = await act(ctx, operator, CLEAN_UP_ORDER, id, async (_op, who) => {
-    const answers = await ctx.session.readMany([{ get: paths.batchStatus(id) }, { get: paths.batchSubmission(id) }]);
+  return await act(ctx, operator, "batch.clean-up", id, async (_op, who) => {
+    const answers = await ctx.session.readMany([
+      { get: paths.batchStatus(id) },
+      { get: paths.batchSubmission(id) },
+      { get: paths.cleanUp(id) },
+    ]);
     if (!answers.ok) return { kind: "lost" };
-    const [node, submissionNode] = answers.value.map(nodeOf);
+    const [node, submissionNode, ordered] = answers.value.map(nodeOf);
     if (!node) return { kind: "not-found" };
     const status = records.batchStatus.decode(node.data);
     const submission = submissionNode ? records.submission.decode(submissionNode.data) : null;
@@ -100,16 +102,8 @@ export async function orderCleanUp(ctx: QueueContext, operator: Operator, id: Ba
     if (!mayTouch(who, submission.value.profile_name)) return { kind: "not-found" };
     const state = status.value.status;
     if (!DONE_WITH.includes(state)) return { kind: "refused", why: `a batch that is ${state} cannot be cleaned up` };
-    return { kind: "go", ops: [{ op: "check", path: paths.batchStatus(id), version: node.stat.version }] };
+    if (ordered) return { kind: "refused", why: "its clean-up has been ordered already" };
+    const stillOver: Op = { op: "check", path: paths.batchStatus(id), version: node.stat.version };
+    return { kind: "go", ops: [stillOver, createOp(paths.cleanUp(id))] };
   });
-  if (ordered.kind !== "applied") return ordered;
-  const cleaned = await cleanUpBatch(ctx, id);
-  switch (cleaned.kind) {
-    case "cleaned":
-      return { kind: "applied" };
-    case "not-yet":
-      return { kind: "conflict", why: cleaned.why };
-    case "lost":
-      return cleaned;
-  }
 }

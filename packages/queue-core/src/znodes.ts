@@ -70,6 +70,7 @@ export const ZNODES: readonly ZnodeRow[] = [
   row("/fleet/jobs/JID", FleetJobSchema, "every claim, move, snooze and operator's action"),
   row("/fleet/batches/STATE/BID", null, "every move of the batch; its version counts the claims of that state"),
   row("/fleet/batches/due/BID", null, "the worker that ends the last job; taken away by the reporter"),
+  row("/fleet/clean-ups/BID", null, "operators: a clean-up before its time; taken away by the reporter"),
   row("/fleet/expansion/BID", ExpansionSchema, "batch-intake with every chunk; reporter with every report"),
   row("/fleet/holds", "a counter", "every hold, release, pause and resume"),
   row("/fleet/space", "a counter", "provisioner, with every admission"),

@@ -1,4 +1,4 @@
-/** An operator removes a batch that is over, with its jobs, and the audit says so before the first node goes. */
+/** An operator orders a batch that is over to be cleaned up: the order stands in the tree and in the audit, nothing goes yet. */
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import {
   aBatchOfJobs,
@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all([intake, reporter, operator].map((w) => w.close()));
 });
 
-test("a batch that is under way is refused; one that is Completed goes with its jobs, and the log has no objection", async () => {
+test("a batch that is under way is refused; the order for one that is Completed stands once, and the log has no objection", async () => {
   const { batch, jobs } = await aBatchOfJobs(intake, 2);
   expect(await orderCleanUp(operator.ctx, OLGA, batch)).toMatchObject({
     kind: "refused",
@@ -39,13 +39,15 @@ test("a batch that is under way is refused; one that is Completed goes with its 
   const report = { last_modified: "", failed_jobs: [], successful_jobs: [...jobs] };
   await reporter.batches.settle(await claimBatch(reporter, "Reporting", batch), { kind: "verdict", report });
   expect(await orderCleanUp(operator.ctx, OLGA, batch)).toEqual({ kind: "applied" });
-  for (const path of [paths.batch(batch), ...jobs.map(paths.job), ...jobs.map(paths.fleetJob)]) {
-    expect(await operator.session.exists(path)).toEqual({ ok: true, value: null });
-  }
+  expect(await operator.session.exists(paths.cleanUp(batch))).toMatchObject({ value: { numChildren: 0 } });
+  expect(await operator.session.exists(paths.batch(batch))).toMatchObject({ value: { version: 0 } });
   const record = await operator.session.get(paths.auditRecord(1));
   expect(record.ok && records.auditRecord.decode(record.value.data)).toMatchObject({
     value: { actor: "olga", action: "batch.clean-up", target: batch },
   });
   expect(checkInvariants({ logDir: zk.logDir, root: zk.root }).violations.map(describeViolation)).toEqual([]);
-  expect(await orderCleanUp(operator.ctx, OLGA, batch)).toEqual({ kind: "not-found" });
+  expect(await orderCleanUp(operator.ctx, OLGA, batch)).toMatchObject({
+    kind: "refused",
+    why: "its clean-up has been ordered already",
+  });
 });

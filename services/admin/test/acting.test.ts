@@ -177,7 +177,8 @@ describe("a batch", () => {
     expect(await readBatch(intake.session, batch)).toMatchObject({ value: { status: { status: "Deleted" } } });
     expect(await deleteJobsOfBatch(reporter.ctx, batch, "reporter")).toBe(0);
     valueOf(await order(batch, "clean-up"));
-    expect(await readBatch(intake.session, batch)).toEqual({ kind: "none" });
+    expect(await intake.session.exists(paths.cleanUp(batch))).toMatchObject({ value: { version: 0 } });
+    expect(refusalOf(await order(batch, "clean-up")).detail).toContain("ordered already");
   });
 
   test("that is under way is refused with the reason", async () => {

@@ -8,6 +8,7 @@ import type { PostmanParts } from "./postman.ts";
 import { sentMarks } from "./sent-marks.ts";
 import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
+import { cleanUpInbox } from "./clean-up-inbox.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
 import { dueBackstop } from "./sweeps/due-backstop.ts";
@@ -35,6 +36,7 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
   const everyMs = config.SWEEP_INTERVAL_MS;
   const postman = { ...parts.postman, marks: sentMarks(config.WORKING_DIR) };
   const reporting = { ...postman, tree: reportTree(queue) };
+  const cleaning = { archive, recycled: recycleArea(config.WORKING_DIR) };
   return [
     dueInbox,
     reportStage("Reporting", reporting),
@@ -46,13 +48,11 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
     queuedMailsSweep(postman, everyMs),
     endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
-    cleanUpSweep(
-      { archive, recycled: recycleArea(config.WORKING_DIR) },
-      {
-        everyMs: config.CLEAN_UP_INTERVAL_MS,
-        retentionMs: config.RETENTION_DAYS * DAY_MS,
-      },
-    ),
+    cleanUpInbox(cleaning),
+    cleanUpSweep(cleaning, {
+      everyMs: config.CLEAN_UP_INTERVAL_MS,
+      retentionMs: config.RETENTION_DAYS * DAY_MS,
+    }),
   ];
 }
 

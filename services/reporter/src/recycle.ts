@@ -1,7 +1,7 @@
 import { parseBatchId } from "@sluice/queue-core";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { RecycleArea } from "./sweeps/clean-up.ts";
+import type { RecycleArea } from "./clean-up.ts";
 
 const FOLDER = "recycled";
 

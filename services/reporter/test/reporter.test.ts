@@ -10,10 +10,12 @@ import {
   makeIdBlocks,
   markDueIfLast,
   openReport,
+  orderCleanUp,
   paths,
   readBatch,
   records,
   resumeJob,
+  setHold,
 } from "@sluice/queue-core";
 import { baseConfig, type Duty, type Probe, readConfig, Service, silentLog } from "@sluice/stage-runtime";
 import {
@@ -338,6 +340,20 @@ describe("the reporter on a real tree", () => {
         events: expect.arrayContaining([expect.arrayContaining(["done", "Notify"])]),
       },
     });
+  });
+
+  test("cleans up before its time what an operator orders, archived like all others, also under a pause", async () => {
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
+    await startReporter({ retentionDays: 7 });
+    for (const job of jobs) await end(job, "done");
+    await untilStatus(batch, "Completed");
+    const who = { name: "olga", reason: "a test deposit" };
+    expect(await setHold(operator.ctx, who, { kind: "queue" })).toEqual({ kind: "applied" });
+    expect(await orderCleanUp(operator.ctx, who, batch)).toEqual({ kind: "applied" });
+    await untilEmpty(paths.cleanUps);
+    expect(await statusOf(batch)).toBe("none");
+    expect(await inventory.findArchivedBatch(batch)).toMatchObject({ value: { jobCounts: { Completed: 2 } } });
+    expect(violations()).toEqual([]);
   });
 
   test("keeps a batch that cannot be archived, until it can", async () => {

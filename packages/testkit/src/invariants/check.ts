@@ -112,8 +112,8 @@ class Checker {
     this.model.finish(session);
     const size = oversize(ops, this.model.depth);
     if (size !== null) this.report("I-38", size);
-    const { audits, callbacks, cleanUps } = this.model;
-    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audits, callbacks, cleanUps });
+    const { audits, callbacks } = this.model;
+    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audits, callbacks });
   }
 
   checkRest(): void {

@@ -3,7 +3,6 @@ import {
   type BatchId,
   type BatchState,
   type Bucket,
-  CLEAN_UP_ORDER,
   type JobId,
   type JobState,
   meaningOf,
@@ -37,8 +36,6 @@ export class QueueModel {
   /** What the transaction did besides. */
   readonly audits = new Set<string>();
   readonly callbacks = new Set<string>();
-  /** Batches that an operator ever ordered to be cleaned up. */
-  readonly cleanUps = new Set<string>();
   private readonly written = new Map<string, Set<Part>>();
   private readonly uuids = new Map<string, BatchId>();
 
@@ -82,9 +79,7 @@ export class QueueModel {
     if (op.op !== "create") return;
     if (meaning.kind === "callback") this.callbacks.add(op.path);
     const audit = op.path.startsWith(`${paths.auditRecords}/`) ? records.auditRecord.decode(op.data) : null;
-    if (audit?.ok !== true) return;
-    this.audits.add(audit.value.target);
-    if (audit.value.action === CLEAN_UP_ORDER) this.cleanUps.add(audit.value.target);
+    if (audit?.ok === true) this.audits.add(audit.value.target);
   }
 
   private batch(id: BatchId): BatchView {

@@ -118,8 +118,6 @@ export interface Author {
   readonly role: Role;
   /** Ids of jobs and batches on which it wrote an operator's action into the audit. */
   readonly audits: ReadonlySet<string>;
-  /** Batches that an operator has ordered to be cleaned up, now or before. */
-  readonly cleanUps: ReadonlySet<string>;
   /** Paths of the callbacks that it made. */
   readonly callbacks: ReadonlySet<string>;
 }

@@ -9,7 +9,7 @@ import type { BatchChange, JobChange } from "./views.ts";
 export function mayWriteJob(change: JobChange): boolean {
   const { before, after, author, batchBefore } = change;
   if (isAudited(change)) return true;
-  if (author.role === "operator") return !after.exists && author.cleanUps.has(before.batch ?? "");
+  if (author.role === "operator") return false;
   if (!before.exists) return batchBefore?.lock?.owner === author.session;
   if (author.role === "reporter" && (!after.exists || takesAlong(change) || sweepsEntry(change))) return true;
   return removesGhost(change) || tidiesHistory(change);
@@ -51,7 +51,6 @@ function takenBack({ claimed: _, ...job }: FleetJob): FleetJob {
 export function mayWriteBatch(change: BatchChange): boolean {
   const { before, after, author } = change;
   if (!before.exists || isAudited(change)) return true;
-  if (!after.exists && author.cleanUps.has(after.id)) return true;
   if (author.role !== "reporter") return false;
   return !after.exists || opensReport(change) || marksUnexpanded(change) || sweepsBatchEntry(change);
 }

@@ -49,7 +49,7 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
     const { action, reason, confirm } = body;
     const warning = batchWarning(body, found.value);
     if (warning !== null && confirm !== true) return confirmation(warning);
-    const message = `${id}: ${action} was done`;
+    const message = action === "clean-up" ? `${id}: the reporter cleans it up` : `${id}: ${action} was done`;
     const what: Change = { caller, response, action: `batch.${action}`, target: id, reason, message, what: "batch" };
     return await change(deps, what, (operator) =>
       action === "clean-up" ? orderCleanUp(open.context, operator, id) : actOnBatch(open.context, operator, action, id),

@@ -1,28 +1,7 @@
-import {
-  type BatchId,
-  type BatchState,
-  cleanUpBatch,
-  expireKeys,
-  formatTimestamp,
-  paths,
-  type QueueContext,
-} from "@sluice/queue-core";
+import { type BatchId, type BatchState, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
-import { type Archive, archiveBatch } from "../archive.ts";
+import { cleanUp, type CleanUpParts, type RecycleArea } from "../clean-up.ts";
 import { chunked, listBatches } from "./list-batches.ts";
-
-/** Where the folders of batches go before they go for good. */
-export interface RecycleArea {
-  /** Moves the batch's folder here, in one step. */
-  readonly take: (id: BatchId) => Promise<void>;
-  readonly remove: (id: BatchId) => Promise<void>;
-  readonly list: () => Promise<readonly BatchId[]>;
-}
-
-export interface CleanUpParts {
-  readonly archive: Archive;
-  readonly recycled: RecycleArea;
-}
 
 export interface CleanUpOptions {
   readonly everyMs: number;
@@ -32,7 +11,7 @@ export interface CleanUpOptions {
 const OVER: readonly BatchState[] = ["Completed", "Deleted"];
 const BATCHES_PER_READ = 500;
 
-/** Batches that ended long ago: all that is known of them into the archive, folder into the recycle area, nodes away, folder away. Each step can be repeated. */
+/** Batches that ended long ago. */
 export const cleanUpSweep = (parts: CleanUpParts, options: CleanUpOptions): Sweep => ({
   kind: "sweep",
   name: "clean-up",
@@ -67,23 +46,6 @@ async function expired(
     const answer = answers.value[i];
     return answer?.kind === "node" && answer.node.stat.ctime <= limit;
   });
-}
-
-async function cleanUp(id: BatchId, { archive, recycled }: CleanUpParts, ctx: SweepContext): Promise<void> {
-  const archived = await archiveBatch(ctx.queue, id, archive, formatTimestamp(ctx.clock.nowMs()));
-  await ctx.failpoint("afterArchive");
-  if (archived.kind !== "archived") {
-    ctx.log.warn({ batch: id, why: archived.message }, "not archived, so not cleaned up yet");
-    return;
-  }
-  await recycled.take(id);
-  await ctx.failpoint("afterRecycle");
-  const result = await cleanUpBatch(ctx.queue, id);
-  await ctx.failpoint("afterCleanUp");
-  if (result.kind === "cleaned") {
-    await recycled.remove(id);
-    ctx.log.info({ batch: id, jobs: result.jobs }, "cleaned up");
-  } else ctx.log.warn({ batch: id, result }, "not cleaned up yet");
 }
 
 /** A reporter that died after the nodes were gone left the folder: nobody else would ever name it. */

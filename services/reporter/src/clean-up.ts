@@ -1,0 +1,43 @@
+/** One batch that is over: all that is known of it into the archive, folder into the recycle area, nodes away, folder away. Each step can be repeated. */
+import { type BatchId, cleanUpBatch, formatTimestamp, type QueueContext } from "@sluice/queue-core";
+import type { HandlerContext } from "@sluice/stage-runtime";
+import { type Archive, archiveBatch } from "./archive.ts";
+
+/** Where the folders of batches go before they go for good. */
+export interface RecycleArea {
+  /** Moves the batch's folder here, in one step. */
+  readonly take: (id: BatchId) => Promise<void>;
+  readonly remove: (id: BatchId) => Promise<void>;
+  readonly list: () => Promise<readonly BatchId[]>;
+}
+
+export interface CleanUpParts {
+  readonly archive: Archive;
+  readonly recycled: RecycleArea;
+}
+
+export type CleanedUp = { readonly kind: "cleaned" } | { readonly kind: "not-yet"; readonly why: string };
+
+export async function cleanUp(
+  id: BatchId,
+  { archive, recycled }: CleanUpParts,
+  ctx: HandlerContext & { readonly queue: QueueContext },
+): Promise<CleanedUp> {
+  const archived = await archiveBatch(ctx.queue, id, archive, formatTimestamp(ctx.clock.nowMs()));
+  await ctx.failpoint("afterArchive");
+  if (archived.kind !== "archived") {
+    ctx.log.warn({ batch: id, why: archived.message }, "not archived, so not cleaned up yet");
+    return { kind: "not-yet", why: archived.message };
+  }
+  await recycled.take(id);
+  await ctx.failpoint("afterRecycle");
+  const result = await cleanUpBatch(ctx.queue, id);
+  await ctx.failpoint("afterCleanUp");
+  if (result.kind !== "cleaned") {
+    ctx.log.warn({ batch: id, result }, "not cleaned up yet");
+    return { kind: "not-yet", why: result.kind === "not-yet" ? result.why : "no answer" };
+  }
+  await recycled.remove(id);
+  ctx.log.info({ batch: id, jobs: result.jobs }, "cleaned up");
+  return { kind: "cleaned" };
+}
