@@ -24,7 +24,12 @@ export type Answer<T> =
   | { readonly ok: false; readonly kind: "unreachable"; readonly why: string };
 
 export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
-  const text = await response.text();
+  // The line may break, or the caller lose interest, between the head of an answer and its end.
+  const text = await response
+    .text()
+    .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+  if (typeof text !== "string")
+    return { ok: false, kind: "unreachable", why: `${response.url} broke off: ${text.message}` };
   const body = parsed(text);
   if (response.ok) {
     if (text !== "" && body === undefined)

@@ -123,11 +123,12 @@ function pause(ms: number, aborted?: AbortSignal): Promise<void> {
       resolve();
       return;
     }
-    const timer = setTimeout(resolve, ms);
-    const stop = (): void => {
+    const end = (): void => {
       clearTimeout(timer);
+      aborted?.removeEventListener("abort", end);
       resolve();
     };
-    aborted?.addEventListener("abort", stop, { once: true });
+    const timer = setTimeout(end, ms);
+    aborted?.addEventListener("abort", end, { once: true });
   });
 }

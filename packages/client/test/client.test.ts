@@ -49,6 +49,15 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
 }
 
 describe("calls", () => {
+  it("say so when an answer breaks off in the middle", async () => {
+    const baseUrl = await serve((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 100 });
+      response.write('{"name":', () => response.destroy());
+    });
+    const answer = await makeClient({ baseUrl }).call(THING, { params: { id: "1" }, body: { name: "x" } });
+    expect(answer).toMatchObject({ ok: false, kind: "unreachable", why: expect.stringContaining("broke off") });
+  });
+
   it("send what the endpoint says, with the token", async () => {
     const seen: unknown[] = [];
     const baseUrl = await serve((request, response) => {

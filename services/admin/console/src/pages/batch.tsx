@@ -62,9 +62,7 @@ function Summary({ batch }: { readonly batch: BatchDetail }) {
           <Hold hold={batch.hold} what={`Collection ${batch.profile} is held`} />
         </p>
       )}
-      {batch.counts.failed > 0 ? (
-        <p class="quiet">Each failed job says below what happened and what to do.</p>
-      ) : null}
+      {batch.counts.failed > 0 ? <p class="quiet">Each failed job says below what happened and what to do.</p> : null}
       {batch.archived ? (
         <p class="note">
           It left the queue <Time at={batch.archived_at} />: this is what the archive knows.

@@ -1,0 +1,131 @@
+/** What must hold on every page: access, phones, the policy, the weight. */
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { skipUnless } from "@sluice/local-parts";
+import { testZooKeeper } from "@sluice/testkit";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { startAdmin, type TestAdmin } from "../support.ts";
+import { buildConsole, CHROMIUM, launch, visit } from "./browser.ts";
+import { type Holdings, prepare } from "./holdings.ts";
+
+jest.setTimeout(90_000);
+
+const FIRST_VIEW_MAX_BYTES = 60_000;
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+let admin: TestAdmin;
+let browser: Browser;
+let holdings: Holdings;
+
+const pages = (): readonly string[] => [
+  "/",
+  "/batches",
+  `/batches/${holdings.maps.batch}`,
+  `/batches/${holdings.reported}`,
+  "/jobs",
+  `/jobs/${holdings.maps.jobs[0]!}`,
+  "/operations",
+  "/collections",
+  "/workers",
+  "/audit",
+  "/maintenance",
+  "/nodes?path=/",
+  "/tokens",
+];
+
+async function settled(page: Page): Promise<void> {
+  await page.locator("main h1").waitFor();
+  await page.getByText("Loading …").first().waitFor({ state: "detached" });
+}
+
+interface AxeFinding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** Runs inside the page by the debugger's door: the policy keeps scripts out, not this one. */
+async function findings(page: Page, axe: string, rules: string): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<{ violations: readonly AxeFinding[] }>(`axe.run(document, ${rules})`);
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""} ${nodes[0]?.failureSummary ?? ""}`);
+}
+
+skipUnless(describe, CHROMIUM)("every page of the console", () => {
+  beforeAll(async () => {
+    const { connect } = await testZooKeeper();
+    [holdings, browser] = await Promise.all([prepare(connect), launch(), buildConsole()]);
+    admin = await startAdmin(connect);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await admin.stop();
+    await holdings.close();
+  });
+
+  // Between the themes only colours differ.
+  test.each([
+    ["light", "{}"],
+    ["dark", '{ runOnly: ["color-contrast"] }'],
+  ] as const)("can be used by everybody, in %s", async (colorScheme, rules) => {
+    const axe = await readFile(AXE, "utf8");
+    const { page, complaints, close } = await visit(browser, admin, "admin", { colorScheme, reducedMotion: "reduce" });
+    const found: Record<string, readonly string[]> = {};
+    for (const path of pages()) {
+      await page.goto(`${admin.url}${path}`);
+      await settled(page);
+      found[path] = await findings(page, axe, rules);
+    }
+    await page.goto(`${admin.url}/jobs/${holdings.maps.jobs[1]!}`);
+    await page.getByRole("button", { name: "Fail", exact: true }).click();
+    found["a dialog"] = await findings(page, axe, rules);
+    const nobody = await visit(browser, admin, null, { colorScheme });
+    await nobody.page.goto(admin.url);
+    await nobody.page.getByLabel("Token").waitFor();
+    found["login"] = await findings(nobody.page, axe, rules);
+    await Promise.all([close(), nobody.close()]);
+    expect(Object.entries(found).filter(([, each]) => each.length > 0)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("fits a phone of 360 px without sideways scrolling", async () => {
+    const { page, complaints, close } = await visit(browser, admin, "admin", { viewport: { width: 360, height: 740 } });
+    const wide: string[] = [];
+    for (const path of pages()) {
+      await page.goto(`${admin.url}${path}`);
+      await settled(page);
+      const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+      if (width > 360) wide.push(`${path}: ${width}`);
+    }
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("link", { name: "Workers" }).click();
+    await page.getByRole("heading", { name: "Workers and stages" }).waitFor();
+    await close();
+    expect(wide).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("comes with a policy that lets nothing in from outside, and the first view is light", async () => {
+    const { page, close } = await visit(browser, admin, "viewer");
+    let bytes = 0;
+    const asked: string[] = [];
+    page.on("requestfinished", (request) => {
+      asked.push(new URL(request.url()).origin);
+      if (!request.url().includes("/v1/"))
+        void request.sizes().then(({ responseBodySize }) => (bytes += responseBodySize));
+    });
+    const answer = await page.goto(admin.url);
+    await settled(page);
+    await page.locator("[data-line=live]").waitFor();
+    const policy = answer?.headers()["content-security-policy"] ?? "";
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain("unsafe");
+    expect([...new Set(asked)]).toEqual([new URL(admin.url).origin]);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(FIRST_VIEW_MAX_BYTES);
+    await close();
+  });
+});
