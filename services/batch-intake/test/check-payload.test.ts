@@ -113,6 +113,16 @@ describe("an object manifest", () => {
     });
   });
 
+  test.each(["../a", "/etc/a", "a//b", "a\\b"])("with the name %j fails and names the row", async (name) => {
+    const rows = ["http://content.example/a | | | | | good", `http://content.example/b | | | | | ${name}`];
+    const { base, check } = await setup(objectManifest(rows));
+    expect(await check({ payload_type: "manifest", payload_url: base })).toMatchObject({
+      kind: "fail",
+      code: "MANIFEST_CORRUPT",
+      message: expect.stringContaining(`row 2, fileName: ${JSON.stringify(name)}`),
+    });
+  });
+
   test("that is not what the depositor's digest says fails", async () => {
     const { base, check } = await setup();
     const digest = { digest_type: "md5", digest_value: md5("other") };

@@ -7,6 +7,7 @@ import {
   type ManifestSource,
   readManifest,
 } from "@sluice/ingest-formats";
+import { parseName } from "@sluice/safe-io";
 
 /** What a manifest is held to. */
 export interface ManifestRules {
@@ -71,7 +72,18 @@ function rowProblem(row: ManifestRow, kind: ManifestKind, ownUrl: string | undef
       expected: "an http or https URL",
       ...place,
     };
-  if (row.fileName === undefined && kind === "object-manifest")
+  return kind === "object-manifest" ? nameProblem(row.fileName, place) : null;
+}
+
+/** Files of an object are stored under these names, or not at all: said with the row, before the first is fetched. */
+function nameProblem(
+  name: string | undefined,
+  place: { readonly line: number; readonly row: number },
+): FormatProblem | null {
+  if (name === undefined)
     return { code: "NAME_MISSING", message: "there is no file name", column: "fileName", expected: "a name", ...place };
-  return null;
+  const parsed = parseName(name);
+  if (parsed.ok) return null;
+  const { message } = parsed.error;
+  return { code: "NAME_REFUSED", message, column: "fileName", expected: "a relative path inside the object", ...place };
 }
