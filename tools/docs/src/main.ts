@@ -1,6 +1,7 @@
 /** Writes the generated pages of docs/, or with --check says which of them are stale. */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { describeCli } from "@sluice/cli";
 import { describeStates, describeZnodes } from "@sluice/queue-core";
 import { describeErrors } from "./errors-page.ts";
 import { describeMetrics } from "./metrics-page.ts";
@@ -10,6 +11,7 @@ const root = new URL("../../../", import.meta.url);
 const docs = fileURLToPath(new URL("docs/", root));
 const pages: readonly (readonly [string, string])[] = [
   ["states.md", describeStates()],
+  ["cli.md", describeCli()],
   ["znodes.md", describeZnodes()],
   ["errors.md", describeErrors()],
   ["metrics.md", describeMetrics(await metricsOfServices(new URL("services/", root)))],
