@@ -85,28 +85,27 @@ async function fill() {
       });
     ids.push(await send(i));
   }
-  await until("a download is under way", async () => {
-    const { items } = await asked(ADMIN.jobs, { query: { profile: "ucla_newsreels_content", state: "Downloading" } });
-    return items.some(({ working_on_it }) => working_on_it !== null);
-  });
   const failed = await asked(ADMIN.batchJobs, { params: { id: ids[1] }, query: { outcome: "failed" } });
-  const moving = await asked(ADMIN.jobs, { query: { profile: "ucla_newsreels_content", state: "Downloading" } });
-  return { content, pages: pagesOf(ids, failed.items[0].jid, moving.items[0].jid) };
+  const moving = await until("a download says how far it is", async () => {
+    const { items } = await asked(ADMIN.jobs, { query: { profile: "ucla_newsreels_content", state: "Downloading" } });
+    const jobs = await Promise.all(items.map(({ jid }) => asked(ADMIN.job, { params: { id: jid } })));
+    return jobs.find(({ progress }) => progress !== null);
+  });
+  return { content, pages: pagesOf(ids, failed.items[0].jid, moving.jid) };
 }
 
 const pagesOf = (ids, failedJob, movingJob) => ({
   home: "/",
+  download: `/jobs/${movingJob}`,
   batch: `/batches/${ids[1]}`,
   job: `/jobs/${failedJob}`,
-  download: `/jobs/${movingJob}`,
   jobs: "/jobs?state=Failed",
-  collections: "/collections",
 });
 
 const VIEWS = [
-  { suffix: "", colorScheme: "light", viewport: { width: 1360, height: 900 } },
-  { suffix: "-dark", colorScheme: "dark", viewport: { width: 1360, height: 900 } },
-  { suffix: "-phone", colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
+  { suffix: "", colorScheme: "light", viewport: { width: 1360, height: 1000 } },
+  { suffix: "-dark", colorScheme: "dark", viewport: { width: 1360, height: 1000 } },
+  { suffix: "-phone", colorScheme: "light", viewport: { width: 390, height: 844 }, only: ["home", "batch"] },
 ];
 
 async function take(pages) {
@@ -116,11 +115,12 @@ async function take(pages) {
   await mkdir(out, { recursive: true });
   const browser = await chromium.launch({ executablePath: tool.path, args: ["--no-sandbox"] });
   try {
-    for (const { suffix, ...options } of VIEWS) {
+    for (const { suffix, only, ...options } of VIEWS) {
       const context = await browser.newContext(options);
       if (token !== undefined) await context.request.post(`${fleet.services.admin}/login`, { data: { token } });
       const page = await context.newPage();
       for (const [name, path] of Object.entries(pages)) {
+        if (only !== undefined && !only.includes(name)) continue;
         await page.goto(`${fleet.services.admin}${path}`);
         await page.locator("[data-line=live], [data-line=over]").first().waitFor();
         await page.locator("text=Loading …").first().waitFor({ state: "detached" });

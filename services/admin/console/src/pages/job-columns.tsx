@@ -1,6 +1,7 @@
 import type { JobSummary } from "@sluice/wire";
-import { bytes, withoutCode } from "../format.ts";
+import { bytes, sentence, withoutCode } from "../format.ts";
 import { Link } from "../router.tsx";
+import { useModel } from "../session.tsx";
 import { State, Time } from "../ui/bits.tsx";
 import type { Column } from "../ui/table.tsx";
 
@@ -9,10 +10,12 @@ export const nameOfJob = ({ payload_name, title, local_id, jid }: JobSummary): s
 
 /** Why it stands where it stands, in words: what went wrong and what to do, or what it waits for. */
 export function WhyOf({ job }: { readonly job: JobSummary }) {
+  const error = useModel().errors.find(({ code }) => code === job.error_code);
   if (job.remedy !== null)
     return (
       <>
         <div class="clip" title={job.message}>
+          {error === undefined ? "" : `${sentence(error.says)}: `}
           {withoutCode(job.message, job.error_code)}
         </div>
         <div class="quiet">To do: {job.remedy}</div>
