@@ -19,6 +19,8 @@ export interface Option {
   readonly many?: true;
   readonly choices?: readonly string[];
   readonly dynamic?: Dynamic;
+  /** It takes this instead of the command's own permission. */
+  readonly permission?: Permission;
   readonly says: string;
 }
 

@@ -72,7 +72,8 @@ const SETTING = { admin: "SLUICE_ADMIN_URL", intake: "SLUICE_INTAKE_URL" } as co
 async function placeFor(needs: Needs, command: Command, given: Given, io: Io): Promise<Place | ExitCode> {
   if (needs === "nothing") return NOWHERE;
   const at = { io, command: nameOf(command) };
-  const placed = await findPlace(io, given, command.permission);
+  const stricter = (command.options ?? []).find(({ name, permission }) => permission !== undefined && given.has(name));
+  const placed = await findPlace(io, given, stricter?.permission ?? command.permission);
   // A shell that completes is told nothing.
   if (!placed.ok) return command.hidden === true ? EXIT.ok : stop(at, EXIT.usage, placed.why);
   const { place } = placed;

@@ -111,8 +111,8 @@ describe("a checkout whose fleet runs", () => {
   test("needs no configuration: the least role that may do it is taken, and said", async () => {
     const cwd = await fleetFile({ operator: "slc_op_1", admin: "slc_ad_1" });
     const { err, out } = await sluice("whoami", at({}, cwd));
-    await sluice("token list", at({}, cwd));
-    expect(seen.map(({ auth }) => auth)).toEqual(["Bearer slc_op_1", "Bearer slc_ad_1"]);
+    for (const line of ["token list", "fsck", "fsck --repair"]) await sluice(line, at({}, cwd));
+    expect(seen.map(({ auth }) => auth)).toEqual(["op", "ad", "op", "ad"].map((role) => `Bearer slc_${role}_1`));
     expect(err).toContain("as its development operator");
     expect(`${out}${err}`).not.toContain("slc_");
   });

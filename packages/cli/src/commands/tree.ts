@@ -11,9 +11,15 @@ import { plural, safe } from "../output/text.ts";
 export const FSCK_COMMAND: Command = {
   words: ["fsck"],
   says: "Check every rule of the queue's tree, and mend what can be mended safely; 2 if there are findings",
-  options: [{ name: "repair", says: "mend what can be mended" }, ZOOKEEPER, REASON, DRY_RUN, YES],
+  options: [
+    { name: "repair", permission: ADMIN.repair.permission, says: "mend what can be mended; admins only" },
+    ZOOKEEPER,
+    REASON,
+    DRY_RUN,
+    YES,
+  ],
   examples: ["fsck", 'fsck --repair --reason "after the power cut" --yes'],
-  permission: ADMIN.repair.permission,
+  permission: ADMIN.fsck.permission,
   talksTo: (given) => (given.has("zookeeper") ? "nothing" : "admin"),
   async run(context) {
     const hosts = context.given.text("zookeeper");

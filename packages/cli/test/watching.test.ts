@@ -1,4 +1,4 @@
-/** Ctrl-C leaves what the fleet does, and says how to come back. */
+/** Watching what the fleet does: how it ends, and Ctrl-C, which leaves it and says how to come back. */
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { OperationView } from "@sluice/wire";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -26,6 +26,13 @@ const BATCH = {
   created: 3,
   counts: { processing: 2, failed: 1, completed: 0, deleted: 0 },
 };
+/** How a batch of this name ends. */
+const ENDINGS: Readonly<Record<string, object>> = {
+  good: { status: "Completed", counts: { processing: 0, failed: 0, completed: 9, deleted: 0 } },
+  bad: { status: "Failed", message: "1 of 9 jobs failed" },
+  gone: { status: "Deleted" },
+  refused: { status: "Refused", bid: null, message: "its key belongs to other content" },
+};
 const PREVIEW = {
   count: 10_000,
   by_state: { Failed: 10_000 },
@@ -49,7 +56,7 @@ beforeEach(async () => {
     const path = request.url ?? "";
     if (request.method !== "GET") changes.push(`${request.method ?? ""} ${path}`);
     if (path === "/v1/operations/op7/events") stream(response, OPERATION);
-    else if (path.endsWith("/events")) stream(response, BATCH);
+    else if (path.endsWith("/events")) stream(response, { ...BATCH, ...ENDINGS[/bid-(\w+)/.exec(path)?.[1] ?? ""] });
     else {
       const body = path.endsWith("/preview")
         ? PREVIEW
@@ -102,4 +109,14 @@ test("a batch goes on, with rows made and jobs done in view", async () => {
   expect(err).toMatch(/jobs made +█+░+ {2}3\/9/);
   expect(err).toMatch(/bid0000000001 +█+░+ {2}1\/9 {2}Processing, 1 failed/);
   expect(err).toContain("Next: sluice batch watch bid0000000001");
+});
+
+test.each([
+  ["bid-good", 0, "bid0000000001 is Completed: 9 jobs completed, 0 failed"],
+  ["bid-bad", 2, "bid0000000001 is Failed: 0 jobs completed, 1 failed; 1 of 9 jobs failed"],
+  ["bid-gone", 2, "bid0000000001 is Deleted: 0 jobs completed, 1 failed"],
+  ["bid-refused", 2, "bid-1 is Refused: 0 jobs completed, 1 failed; its key belongs to other content"],
+])("watching %s ends with %i", async (id, code, says) => {
+  const ended = await sluice(`batch watch ${id}`, { env: { SLUICE_ADMIN_URL: url } });
+  expect([ended.code, ended.out]).toEqual([code, `${says}\n`]);
 });
