@@ -1,6 +1,6 @@
 /** Builds the console into ../dist/console: hashed names, so that they may be kept for ever, and an index.html. */
 import { build } from "esbuild";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ADMIN } from "@sluice/wire";
@@ -26,7 +26,7 @@ const endpointsOnly = {
   },
 };
 
-const { metafile } = await build({
+const { outputFiles } = await build({
   absWorkingDir: HERE,
   entryPoints: { console: "src/main.tsx", theme: "src/theme-first.ts", icon: "src/icon.svg" },
   outdir: OUT,
@@ -40,20 +40,30 @@ const { metafile } = await build({
   jsxImportSource: "preact",
   legalComments: "none",
   loader: { ".svg": "copy" },
-  metafile: true,
+  write: false,
   plugins: [endpointsOnly],
   logLevel: "warning",
 });
 
-const made = Object.keys(metafile.outputs).map((path) => basename(path));
+const made = outputFiles.map(({ path }) => basename(path));
 const named = (name, ending) => made.find((file) => file.startsWith(`${name}-`) && file.endsWith(ending));
 const page = (await readFile(join(HERE, "index.html"), "utf8"))
   .replace("theme.js", named("theme", ".js"))
   .replace("console.css", named("console", ".css"))
   .replace("console.js", named("console", ".js"))
   .replace("icon.svg", named("icon", ".svg"));
+
+/** Whoever reads meanwhile finds the old file or the new one, whole. */
+async function put(name, contents) {
+  const draft = join(OUT, `.${name}.${process.pid}`);
+  await writeFile(draft, contents);
+  await rename(draft, join(OUT, name));
+}
+
 await mkdir(OUT, { recursive: true });
-await writeFile(join(OUT, "index.html"), page);
+for (const { path, contents } of outputFiles) await put(basename(path), contents);
+await put("index.html", page);
 for (const file of await readdir(OUT)) {
-  if (file !== "index.html" && !made.includes(file)) await rm(join(OUT, file));
+  if (file !== "index.html" && !file.startsWith(".") && !made.includes(file))
+    await rm(join(OUT, file), { force: true });
 }

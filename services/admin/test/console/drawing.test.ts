@@ -6,6 +6,7 @@ import { ago, bytes, duration, withoutCode } from "../../console/src/format.ts";
 import { remarksOn } from "../../console/src/home/attention.ts";
 import { flowOf, levelOf } from "../../console/src/home/flow.ts";
 import { minutesOf } from "../../console/src/home/samples.ts";
+import { barsOf, ceilingOf, runsOf } from "../../console/src/ui/chart-shapes.ts";
 
 const model: Model = {
   version: "test",
@@ -90,7 +91,7 @@ describe("what should be looked at first", () => {
   });
 });
 
-test("samples become minutes: what ended is summed, what waits is the last look", () => {
+test("samples become the minutes of one hour: what ended is summed, what waits is the last look, gaps stay gaps", () => {
   const sample = (at: string, completed: number, Downloading: number) => ({
     at: `2026-11-16T10:${at}.000Z`,
     jobs: jobs({ Downloading, Failed: 9 }),
@@ -98,13 +99,23 @@ test("samples become minutes: what ended is summed, what waits is the last look"
     failed: 1,
     oldest_ready_seconds: Downloading,
   });
-  expect(minutesOf([sample("00:10", 1, 5), sample("00:50", 2, 4), sample("01:00", 4, 3)], model)).toEqual({
-    times: ["2026-11-16T10:00:50.000Z", "2026-11-16T10:01:00.000Z"],
-    completed: [3, 4],
-    failed: [2, 1],
-    waiting: [4, 3],
-    oldest: [4, 3],
-  });
+  const minutes = minutesOf([sample("00:10", 1, 5), sample("00:50", 2, 4), sample("02:00", 4, 3)], model);
+  expect(minutes?.times.length).toBe(60);
+  expect(minutes?.times.at(-1)).toBe("2026-11-16T10:02:00.000Z");
+  expect(minutes?.completed.slice(-4)).toEqual([null, 3, null, 4]);
+  expect(minutes?.failed.slice(-4)).toEqual([null, 2, null, 1]);
+  expect(minutes?.waiting.slice(-4)).toEqual([null, 4, null, 3]);
+  expect(minutes?.oldest.slice(-4)).toEqual([null, 4, null, 3]);
+  expect(minutesOf([], model)).toBeNull();
+});
+
+test("lines break at gaps, bars stand upon each other, scales are round", () => {
+  expect(runsOf([1, 2, null, 3, null])).toEqual([
+    { from: 0, values: [1, 2] },
+    { from: 3, values: [3] },
+  ]);
+  expect(barsOf([0, 2, null], [[5, 3, 1]], 10, 30, 100)).toEqual([{ x: 10, width: 8, y: 50, height: 20, value: 2 }]);
+  expect([[], [1], [3], [12], [70]].map(ceilingOf)).toEqual([1, 1, 5, 20, 100]);
 });
 
 test("sizes, durations and times are in words", () => {

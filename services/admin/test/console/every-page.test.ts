@@ -9,7 +9,7 @@ import { startAdmin, type TestAdmin } from "../support.ts";
 import { buildConsole, CHROMIUM, launch, visit } from "./browser.ts";
 import { type Holdings, prepare } from "./holdings.ts";
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const FIRST_VIEW_MAX_BYTES = 60_000;
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");

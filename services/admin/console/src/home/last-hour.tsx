@@ -12,8 +12,8 @@ export function LastHour() {
   const minutes = value === null ? null : minutesOf(value.samples, model);
   return (
     <Card title="The last hour">
-      {minutes === null || minutes.times.length < 2 ? (
-        <Nothing>The charts begin when the service has looked at the fleet for two minutes.</Nothing>
+      {minutes === null ? (
+        <Nothing>The charts begin with the first look of the service at its fleet, every ten seconds.</Nothing>
       ) : (
         <>
           <div class="charts">
@@ -65,15 +65,17 @@ const InNumbers = ({ minutes: { times, completed, failed, waiting, oldest } }: {
           </tr>
         </thead>
         <tbody>
-          {times.map((at, i) => (
-            <tr key={at}>
-              <td data-name="Minute">{new Date(at).toLocaleTimeString("en-GB").slice(0, 5)}</td>
-              <td data-name="Completed">{count(completed[i] ?? 0)}</td>
-              <td data-name="Failed">{count(failed[i] ?? 0)}</td>
-              <td data-name="On their way">{count(waiting[i] ?? 0)}</td>
-              <td data-name="Oldest ready">{duration(oldest[i] ?? 0)}</td>
-            </tr>
-          ))}
+          {times.map((at, i) =>
+            waiting[i] == null ? null : (
+              <tr key={at}>
+                <td data-name="Minute">{new Date(at).toLocaleTimeString("en-GB").slice(0, 5)}</td>
+                <td data-name="Completed">{count(completed[i] ?? 0)}</td>
+                <td data-name="Failed">{count(failed[i] ?? 0)}</td>
+                <td data-name="On their way">{count(waiting[i] ?? 0)}</td>
+                <td data-name="Oldest ready">{duration(oldest[i] ?? 0)}</td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </div>

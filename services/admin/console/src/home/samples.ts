@@ -1,33 +1,43 @@
 /** The last hour's samples as series by the minute. Pure. */
 import type { HistorySample, Model } from "@sluice/wire";
 
+/** null: nobody looked in that minute, which is not the same as nothing. */
+export type Values = readonly (number | null)[];
+
 export interface Minutes {
   readonly times: readonly string[];
-  readonly completed: readonly number[];
-  readonly failed: readonly number[];
+  readonly completed: Values;
+  readonly failed: Values;
   /** On their way, at the end of each minute. */
-  readonly waiting: readonly number[];
-  readonly oldest: readonly number[];
+  readonly waiting: Values;
+  readonly oldest: Values;
 }
 
 const MINUTE_MS = 60_000;
+const HOUR = 60;
 
-export function minutesOf(samples: readonly HistorySample[], model: Model): Minutes {
-  const groups = new Map<number, HistorySample[]>();
-  for (const sample of samples) {
-    const minute = Math.floor(Date.parse(sample.at) / MINUTE_MS);
-    groups.set(minute, [...(groups.get(minute) ?? []), sample]);
-  }
-  const all = [...groups.values()];
-  const sum = (of: (sample: HistorySample) => number) =>
-    all.map((group) => group.reduce((n, sample) => n + of(sample), 0));
-  const last = (of: (sample: HistorySample) => number) =>
-    all.map((group) => group.slice(-1).reduce((_, sample) => of(sample), 0));
+/** Always a whole hour up to the last sample, so that charts can be compared. */
+export function minutesOf(samples: readonly HistorySample[], model: Model): Minutes | null {
+  const minuteOf = (at: string): number => Math.floor(Date.parse(at) / MINUTE_MS);
+  const newest = samples.at(-1);
+  if (newest === undefined) return null;
+  const end = minuteOf(newest.at);
+  const slots = Array.from({ length: HOUR }, (_, i) => {
+    const minute = end - HOUR + 1 + i;
+    return { minute, samples: samples.filter(({ at }) => minuteOf(at) === minute) };
+  });
+  const each = (of: (given: readonly HistorySample[]) => number | undefined): Values =>
+    slots.map((slot) => (slot.samples.length === 0 ? null : (of(slot.samples) ?? null)));
+  const sum = (of: (sample: HistorySample) => number): Values =>
+    each((given) => given.reduce((n, sample) => n + of(sample), 0));
   return {
-    times: all.map((group) => group.at(-1)?.at ?? ""),
+    times: slots.map(({ minute }) => new Date(minute * MINUTE_MS).toISOString()),
     completed: sum(({ completed }) => completed),
     failed: sum(({ failed }) => failed),
-    waiting: last(({ jobs }) => model.pipeline.reduce((n, state) => n + jobs[state], 0)),
-    oldest: last(({ oldest_ready_seconds }) => oldest_ready_seconds),
+    waiting: each((given) => {
+      const last = given.at(-1);
+      return last === undefined ? undefined : model.pipeline.reduce((n, state) => n + last.jobs[state], 0);
+    }),
+    oldest: each((given) => given.at(-1)?.oldest_ready_seconds),
   };
 }

@@ -61,10 +61,17 @@ const SIZE: Column<JobSummary> = {
 export const BATCH_JOB_COLUMNS: readonly Column<JobSummary>[] = [JOB, STATE, WHY, SIZE, CHANGED];
 
 export const JOB_COLUMNS: readonly Column<JobSummary>[] = [
-  JOB,
+  {
+    ...JOB,
+    cell: (job) => (
+      <>
+        {JOB.cell(job)}
+        <div class="quiet wrap">{job.profile}</div>
+      </>
+    ),
+  },
   STATE,
   WHY,
-  { name: "Collection", cell: ({ profile }) => profile, by: ({ profile }) => profile },
   {
     name: "Priority",
     numeric: true,

@@ -187,7 +187,7 @@ function Told({ job }: JobProps) {
   return (
     <Card title="Callback and mails">
       {calls.length === 0 ? (
-        <p class="quiet">The depositor’s system has not been called back yet.</p>
+        <p class="quiet">No callback has been made.</p>
       ) : (
         <ul class="calls">
           {calls.map(({ at, kind, detail, by }) => (

@@ -1,11 +1,13 @@
 /** Charts over time, drawn by hand: few points, no axes to drag, and the numbers also in words. */
 import { count } from "../format.ts";
+import { barsOf, ceilingOf, runsOf } from "./chart-shapes.ts";
 import type { Tone } from "./tones.ts";
 
 export interface Series {
   readonly name: string;
   readonly tone: Tone;
-  readonly values: readonly number[];
+  /** null: not known. */
+  readonly values: readonly (number | null)[];
 }
 
 interface ChartProps {
@@ -14,32 +16,30 @@ interface ChartProps {
   /** Of each value, for the time below. */
   readonly times: readonly string[];
   readonly unit: (n: number) => string;
+  /** Bars of several series stand upon each other. */
   readonly kind: "line" | "bars";
 }
 
 const WIDTH = 480;
 const HEIGHT = 120;
 
-/** A round number not below the highest value, so that the scale can be read. */
-export function ceilingOf(values: readonly number[]): number {
-  const highest = Math.max(1, ...values);
-  const step = 10 ** Math.floor(Math.log10(highest));
-  return [1, 2, 5, 10].map((n) => n * step).find((n) => n >= highest) ?? highest;
+const known = (values: Series["values"]): readonly number[] => values.filter((value) => value !== null);
+
+function topOf(series: readonly Series[], kind: ChartProps["kind"]): number {
+  if (kind === "line") return ceilingOf(series.flatMap(({ values }) => known(values)));
+  const sums = (series[0]?.values ?? []).map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
+  return ceilingOf(sums);
 }
 
-export function linePath(values: readonly number[], top: number, width: number, height: number): string {
-  const x = (i: number): number => (values.length < 2 ? width : (i / (values.length - 1)) * width);
-  return values
-    .map((value, i) => `${i === 0 ? "M" : "L"}${x(i).toFixed(1)} ${(height - (value / top) * height).toFixed(1)}`)
-    .join("");
-}
+const clock = (iso: string | undefined): string =>
+  iso === undefined ? "" : new Date(iso).toLocaleTimeString("en-GB").slice(0, 5);
 
 export function Chart({ title, series, times, unit, kind }: ChartProps) {
-  const top = ceilingOf(series.flatMap(({ values }) => values));
-  const last = series.map(({ name, values }) => `${name} ${unit(values.at(-1) ?? 0)}`).join(", ");
-  const highest = series.map(({ name, values }) => `${name} at most ${unit(Math.max(0, ...values))}`).join(", ");
-  const clock = (iso: string | undefined): string =>
-    iso === undefined ? "" : new Date(iso).toLocaleTimeString("en-GB").slice(0, 5);
+  const top = topOf(series, kind);
+  const now = (values: Series["values"]): string => unit(known(values).at(-1) ?? 0);
+  const spoken = series
+    .map(({ name, values }) => `${name} ${now(values)}, at most ${unit(Math.max(0, ...known(values)))}`)
+    .join("; ");
   return (
     <figure class="chart">
       <figcaption>
@@ -47,7 +47,7 @@ export function Chart({ title, series, times, unit, kind }: ChartProps) {
         <span class="legend">
           {series.map(({ name, tone, values }) => (
             <span key={name} class={tone}>
-              {name} <b>{unit(values.at(-1) ?? 0)}</b>
+              {name} <b>{now(values)}</b>
             </span>
           ))}
         </span>
@@ -56,16 +56,16 @@ export function Chart({ title, series, times, unit, kind }: ChartProps) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}. Now: ${last}. ${highest}.`}
+        aria-label={`${title}, the last hour. Now ${spoken}.`}
       >
         {[0.25, 0.5, 0.75].map((share) => (
           <line key={share} class="grid" x1="0" x2={WIDTH} y1={HEIGHT * share} y2={HEIGHT * share} />
         ))}
-        {series.map((each) =>
+        {series.map((each, i) =>
           kind === "line" ? (
-            <LineOf key={each.name} series={each} top={top} />
+            <Lines key={each.name} series={each} top={top} />
           ) : (
-            <BarsOf key={each.name} series={each} top={top} />
+            <Bars key={each.name} series={each} below={series.slice(0, i)} top={top} />
           ),
         )}
       </svg>
@@ -83,33 +83,41 @@ interface DrawnProps {
   readonly top: number;
 }
 
-const LineOf = ({ series: { tone, values }, top }: DrawnProps) => {
-  const line = linePath(values, top, WIDTH, HEIGHT);
-  return (
-    <g class={tone}>
-      <path class="area" d={`${line}L${WIDTH} ${HEIGHT}L0 ${HEIGHT}Z`} />
-      <path class="line" d={line} />
-    </g>
-  );
-};
-
-function BarsOf({ series: { tone, values }, top }: DrawnProps) {
+function Lines({ series: { tone, values }, top }: DrawnProps) {
   const step = WIDTH / Math.max(1, values.length);
+  const y = (value: number): string => (HEIGHT - (value / top) * HEIGHT).toFixed(1);
   return (
     <g class={tone}>
-      {values.map((value, i) =>
-        value === 0 ? null : (
-          <rect
-            key={i}
-            x={i * step}
-            width={Math.max(1, step * 0.8)}
-            y={HEIGHT - (value / top) * HEIGHT}
-            height={(value / top) * HEIGHT}
-          >
-            <title>{count(value)}</title>
-          </rect>
-        ),
-      )}
+      {runsOf(values).map((run) => {
+        // Each value holds for its minute: a single one can be seen too.
+        const steps = run.values.map(
+          (value, i) => `L${(run.from + i) * step} ${y(value)}H${(run.from + i + 1) * step}`,
+        );
+        const line = steps.join("").replace(/^L/, "M");
+        const end = (run.from + run.values.length) * step;
+        return (
+          <g key={run.from}>
+            <path class="area" d={`${line}L${end} ${HEIGHT}L${run.from * step} ${HEIGHT}Z`} />
+            <path class="line" d={line} />
+          </g>
+        );
+      })}
     </g>
   );
 }
+
+const Bars = ({ series: { tone, values }, below, top }: DrawnProps & { readonly below: readonly Series[] }) => (
+  <g class={tone}>
+    {barsOf(
+      values,
+      below.map((each) => each.values),
+      top,
+      WIDTH,
+      HEIGHT,
+    ).map(({ value, ...box }) => (
+      <rect key={box.x} {...box}>
+        <title>{count(value)}</title>
+      </rect>
+    ))}
+  </g>
+);
