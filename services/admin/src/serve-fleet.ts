@@ -1,6 +1,5 @@
 import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
 import { makeEventStreams } from "@sluice/http-api";
-import type { Inventory } from "@sluice/inventory";
 import type { ProfileStore } from "@sluice/profile-store";
 import type { ExtraServer, Instruments, ServiceParts } from "@sluice/stage-runtime";
 import type { Session } from "@sluice/zookeeper";
@@ -12,6 +11,7 @@ import { makeOverviews } from "./fleet/overview.ts";
 import { exportFleet } from "./gauges.ts";
 import { httpServer } from "./http-server.ts";
 import { adminApp } from "./http/app.ts";
+import type { Archive } from "./http/archived.ts";
 import { addConsole } from "./http/console.ts";
 import type { AdminDeps } from "./http/deps.ts";
 import { makeTopics } from "./http/topics.ts";
@@ -24,7 +24,7 @@ import { makeSurveyor } from "./surveyor.ts";
 /** What the service reads besides the queue. */
 export interface Outside {
   readonly profiles: Pick<ProfileStore, "get" | "names">;
-  readonly archive: Pick<Inventory, "findArchivedBatch" | "findArchivedJob"> | null;
+  readonly archive: Archive | null;
   readonly close?: () => Promise<void>;
   /** Where the console was built, if elsewhere. */
   readonly consoleDir?: string;

@@ -18,8 +18,8 @@ import { connected, nothing, SILENCE } from "./answers.ts";
 import { type Change, change, confirmation } from "./changes.ts";
 import type { AdminDeps } from "./deps.ts";
 import { orderOf } from "./job-action.ts";
-import { foundOr, type Seen } from "./looks.ts";
-import { serve } from "./serve.ts";
+import { foundOr } from "./looks.ts";
+import { type Seen, serve } from "./serve.ts";
 import { batchWarning, jobWarning } from "./told.ts";
 
 export const actionOperations = (deps: AdminDeps): readonly Operation[] => [

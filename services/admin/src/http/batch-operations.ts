@@ -1,15 +1,27 @@
 /** Batches, looked at and listened to. */
 import { type Caller, inScope } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
-import { type BatchState, type BatchSummary, type Bucket, listBatches, listJobs } from "@sluice/queue-core";
+import {
+  type BatchState,
+  type BatchSummary,
+  type BatchView,
+  type Bucket,
+  type JobId,
+  type JobQuery,
+  type JobView,
+  listBatches,
+  listJobs,
+  type Page,
+} from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
 import { ADMIN, showBatchSummary, showJobSummary } from "@sluice/wire";
 import { batchIdOf, lookUpBatch } from "../views/lookup.ts";
 import { connected, SILENCE } from "./answers.ts";
+import { archivedJobs } from "./archived.ts";
 import { batchCursor, batchJobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
 import type { AdminDeps } from "./deps.ts";
 import { foundOr, lookAtBatch } from "./looks.ts";
-import { serve } from "./serve.ts";
+import { type Seen, serve } from "./serve.ts";
 
 /** Its own last word; what an operator does after it is a new story. */
 const BATCH_ENDS: readonly BatchState[] = ["Completed", "Failed", "Deleted"];
@@ -60,18 +72,32 @@ export const batchOperations = (deps: AdminDeps): readonly Operation[] => [
     const cursor = readCursor(batchJobCursor, query.cursor);
     if ("problem" in cursor) return cursor;
     if (open === null) return SILENCE;
-    const batch = foundOr(await lookUpBatch(open, params.id, caller.scope), "batch");
-    if ("problem" in batch) return batch;
-    const page = await listJobs(open.context.session, batch.value.id, {
+    const wish = {
       limit: query.limit ?? LIMIT_DEFAULT,
       ...(cursor.at === undefined ? {} : { after: cursor.at }),
       ...(query.outcome === undefined ? {} : { bucket: BUCKET_OF[query.outcome] }),
-    });
-    if (page === null) return SILENCE;
+    };
+    const view = await lookUpBatch(open, params.id, caller.scope);
+    const listed =
+      view.kind === "none"
+        ? await archivedJobs(deps.archive, params.id, caller, wish)
+        : await queuedJobs(open, foundOr(view, "batch"), wish);
+    if ("problem" in listed) return listed;
+    const page = listed.value;
     const next = page.next === null ? null : batchJobCursor.print(page.next);
     return { value: { items: page.items.map(showJobSummary), next_cursor: next } };
   }),
 ];
+
+async function queuedJobs(
+  open: OpenQueue,
+  batch: Seen<BatchView>,
+  wish: JobQuery,
+): Promise<Seen<Page<JobView, JobId>>> {
+  if ("problem" in batch) return batch;
+  const page = await listJobs(open.context.session, batch.value.id, wish);
+  return page === null ? SILENCE : { value: page };
+}
 
 async function onlyBatch(open: OpenQueue, id: string, caller: Caller) {
   const view = await lookUpBatch(open, id, caller.scope);

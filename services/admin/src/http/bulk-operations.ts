@@ -24,8 +24,7 @@ import { connected, nothing, SILENCE } from "./answers.ts";
 import { change, confirmation } from "./changes.ts";
 import type { AdminDeps } from "./deps.ts";
 import { orderOf } from "./job-action.ts";
-import type { Seen } from "./looks.ts";
-import { serve } from "./serve.ts";
+import { type Seen, serve } from "./serve.ts";
 
 const OPERATIONS_SHOWN = 50;
 

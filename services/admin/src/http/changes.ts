@@ -6,7 +6,7 @@ import type { Done } from "@sluice/wire";
 import type { Response } from "express";
 import { nothing } from "./answers.ts";
 import type { AdminDeps } from "./deps.ts";
-import type { Seen } from "./looks.ts";
+import type { Seen } from "./serve.ts";
 
 export interface Change {
   readonly caller: Caller;

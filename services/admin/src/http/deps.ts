@@ -1,4 +1,3 @@
-import type { Inventory } from "@sluice/inventory";
 import type { ProfileStore } from "@sluice/profile-store";
 import type { Instruments, Log, OpenQueue } from "@sluice/stage-runtime";
 import type { Clock } from "@sluice/zookeeper";
@@ -6,6 +5,7 @@ import type { History } from "../fleet/history.ts";
 import type { Overviews } from "../fleet/overview.ts";
 import type { JobIndex } from "../index/job-index.ts";
 import type { ADMIN_METRICS } from "../metrics.ts";
+import type { Archive } from "./archived.ts";
 import type { Topics } from "./topics.ts";
 
 export interface AdminDeps {
@@ -19,7 +19,7 @@ export interface AdminDeps {
   readonly history: History;
   readonly profiles: Pick<ProfileStore, "get" | "names">;
   /** Of batches that have left the queue; null: there is none to ask. */
-  readonly archive: Pick<Inventory, "findArchivedBatch" | "findArchivedJob"> | null;
+  readonly archive: Archive | null;
   readonly topics: Topics;
   readonly randomBytes: (size: number) => Buffer;
   readonly settings: AdminSettings;

@@ -12,8 +12,8 @@ import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
 import { connected, SILENCE } from "./answers.ts";
 import { batchJobCursor, jobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
 import type { AdminDeps } from "./deps.ts";
-import { foundOr, lookAtJob, type Seen } from "./looks.ts";
-import { serve } from "./serve.ts";
+import { foundOr, lookAtJob } from "./looks.ts";
+import { type Seen, serve } from "./serve.ts";
 
 type JobQuery = z.output<NonNullable<typeof ADMIN.jobs.query>>;
 type JobList = z.output<NonNullable<typeof ADMIN.jobs.answer>>;

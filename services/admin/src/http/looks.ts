@@ -1,39 +1,45 @@
 /** One batch or job, as the caller may see it now: for documents and for streams. */
 import type { Caller } from "@sluice/access";
-import type { Viewed } from "@sluice/queue-core";
+import type { BatchView, JobView, Viewed } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
 import type { BatchDetail, JobDetail } from "@sluice/wire";
 import type { Session } from "@sluice/zookeeper";
 import { batchDetail, jobDetail } from "../views/details.ts";
 import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
 import { broken, connected, nothing, SILENCE } from "./answers.ts";
+import { archivedBatch, archivedJob } from "./archived.ts";
 import type { AdminDeps } from "./deps.ts";
-import type { Served } from "./serve.ts";
+import type { Seen } from "./serve.ts";
 
-export type Seen<T> = Exclude<Served<T>, "answered">;
+export const lookAtBatch = ({ queue, archive }: Pick<AdminDeps, "queue" | "archive">, id: string, caller: Caller) =>
+  lookAt<BatchView, BatchDetail>(queue, "batch", {
+    inQueue: (open) => lookUpBatch(open, id, caller.scope),
+    detail: batchDetail,
+    inArchive: () => archivedBatch(archive, id, caller),
+  });
 
-export const lookAtBatch = ({ queue }: Pick<AdminDeps, "queue">, id: string, { scope }: Caller) =>
-  lookAt<Parameters<typeof batchDetail>[1], BatchDetail>(
-    queue,
-    "batch",
-    (open) => lookUpBatch(open, id, scope),
-    batchDetail,
-  );
+export const lookAtJob = ({ queue, archive }: Pick<AdminDeps, "queue" | "archive">, id: string, caller: Caller) =>
+  lookAt<JobView, JobDetail>(queue, "job", {
+    inQueue: (open) => lookUpJob(open, id, caller.scope),
+    detail: jobDetail,
+    inArchive: () => archivedJob(archive, id, caller),
+  });
 
-export const lookAtJob = ({ queue }: Pick<AdminDeps, "queue">, id: string, { scope }: Caller) =>
-  lookAt<Parameters<typeof jobDetail>[1], JobDetail>(queue, "job", (open) => lookUpJob(open, id, scope), jobDetail);
+interface Ways<V, D> {
+  inQueue(open: OpenQueue): Promise<Viewed<V>>;
+  detail(session: Session, view: V): Promise<D | null>;
+  /** Asked only when the queue has none. */
+  inArchive(): Promise<Seen<D>>;
+}
 
-async function lookAt<V, D>(
-  queue: () => OpenQueue | null,
-  what: string,
-  lookUp: (open: OpenQueue) => Promise<Viewed<V>>,
-  detail: (session: Session, view: V) => Promise<D | null>,
-): Promise<Seen<D>> {
+async function lookAt<V, D>(queue: () => OpenQueue | null, what: string, ways: Ways<V, D>): Promise<Seen<D>> {
   const open = connected(queue);
   if (open === null) return SILENCE;
-  const found = foundOr(await lookUp(open), what);
+  const view = await ways.inQueue(open);
+  if (view.kind === "none") return await ways.inArchive();
+  const found = foundOr(view, what);
   if ("problem" in found) return found;
-  const value = await detail(open.context.session, found.value);
+  const value = await ways.detail(open.context.session, found.value);
   return value === null ? SILENCE : { value };
 }
 

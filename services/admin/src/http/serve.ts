@@ -28,6 +28,9 @@ export interface Asked<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
 /** The endpoint's answer, a problem, or the news that the handler has answered by itself. */
 export type Served<A> = { readonly value: A } | { readonly problem: Problem } | typeof ANSWERED;
 
+/** … by a function that answers nobody itself. */
+export type Seen<T> = Exclude<Served<T>, typeof ANSWERED>;
+
 export type Handler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> = (
   asked: Asked<P, Q, B>,
 ) => Promise<Served<z.output<A>>> | Served<z.output<A>>;

@@ -2,11 +2,10 @@
 import { inScope, type Scope } from "@sluice/access";
 import { cursorOf, type Handled, PAGE_LIMIT_DEFAULT, pageReply, readCursor } from "@sluice/http-api";
 import type { ArchivedBatch } from "@sluice/inventory";
-import { type BatchQuery, type Bucket, bucketOf, parseBatchId, parseJobId } from "@sluice/queue-core";
-import { type AnyJob, INTAKE, showBatchSummary, showJobSummary, submittedAtMs } from "@sluice/wire";
+import { type BatchQuery, type Bucket, parseBatchId, parseJobId } from "@sluice/queue-core";
+import { INTAKE, pageOfArchive, showBatchSummary, showJobSummary, submittedAtMs } from "@sluice/wire";
 import type { Request } from "express";
 import { z } from "zod";
-import { jobOfArchive } from "./archived-views.ts";
 import { findKept } from "./kept.ts";
 import { type Archive, findBatch, type LookupParts, NO_ARCHIVE, NO_QUEUE, NOWHERE } from "./lookup.ts";
 
@@ -103,10 +102,5 @@ interface ArchivedQuery {
 async function archivedPage(archive: Archive | null, batch: ArchivedBatch, { limit, after, bucket }: ArchivedQuery) {
   const jobs = await archive?.listArchivedJobs(batch, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
   if (jobs?.kind !== "found") return null;
-  const items = jobs.value.slice(0, limit).flatMap((job): AnyJob[] => {
-    const view = jobOfArchive(job);
-    return view === null || (bucket !== undefined && bucketOf(view.status.status) !== bucket) ? [] : [view];
-  });
-  const last = parseJobId(jobs.value.slice(0, limit).at(-1)?.id ?? "");
-  return { items, next: jobs.value.length > limit ? last : null };
+  return pageOfArchive(jobs.value, limit, bucket);
 }

@@ -1,8 +1,7 @@
 /** Batches and jobs as something to look at and to listen to, by either id. */
 import { problem, type Problem } from "@sluice/http-api";
 import { type BatchState, isEnded, signsOfBatch, signsOfJob, workerOf } from "@sluice/queue-core";
-import { fromArchive, FROM_QUEUE, showBatch, showJob } from "@sluice/wire";
-import { batchOfArchive, jobOfArchive } from "./archived-views.ts";
+import { batchOfArchive, fromArchive, FROM_QUEUE, jobOfArchive, showBatch, showJob } from "@sluice/wire";
 import type { Look, Subject } from "./live.ts";
 import { findBatch, findJob, type LookupParts } from "./lookup.ts";
 import { findKept } from "./kept.ts";

@@ -1,18 +1,38 @@
-/** What the archive kept of a batch or a job, as the records that the queue had. */
-import type { ArchivedBatch, ArchivedJob } from "@sluice/inventory";
+/** What the archive kept of a batch or a job, as the records that the queue had. Pure. */
 import {
   type BatchView,
+  type Bucket,
   bucketOf,
+  type JobId,
   parseBatchId,
   parseJobId,
   readJobState,
   type RecordType,
   records,
 } from "@sluice/queue-core";
-import type { AnyJob } from "@sluice/wire";
+import type { AnyJob } from "./views.ts";
+
+/** What is asked of the inventory's record of a batch: whoever only speaks this language needs no database. */
+export interface KeptBatch {
+  readonly id: string;
+  readonly outcome: unknown;
+  readonly submission: unknown;
+  readonly reports: readonly unknown[];
+  readonly jobCounts: Readonly<Record<string, number>>;
+}
+
+export interface KeptJob {
+  readonly id: string;
+  readonly outcome: unknown;
+  readonly configuration: unknown;
+  readonly identifiers: unknown;
+  readonly metadata: unknown;
+  readonly inventory: unknown;
+  readonly events: readonly unknown[];
+}
 
 /** null: it cannot be read. Job counts are by state there, by bucket here. */
-export function batchOfArchive(batch: ArchivedBatch): BatchView | null {
+export function batchOfArchive(batch: KeptBatch): BatchView | null {
   const id = parseBatchId(batch.id);
   const status = decoded(records.batchStatus, batch.outcome);
   const submission = decoded(records.submission, batch.submission);
@@ -34,7 +54,7 @@ export function batchOfArchive(batch: ArchivedBatch): BatchView | null {
   };
 }
 
-export function jobOfArchive(job: ArchivedJob): AnyJob | null {
+export function jobOfArchive(job: KeptJob): AnyJob | null {
   const id = parseJobId(job.id);
   const status = decoded(records.jobStatus, job.outcome);
   const configuration = decoded(records.jobConfiguration, job.configuration);
@@ -52,6 +72,23 @@ export function jobOfArchive(job: ArchivedJob): AnyJob | null {
     history: decoded(records.fleetJob, { attempts: 0, events: job.events }),
     lock: null,
   };
+}
+
+/**
+ * A page of an archived batch's jobs, of one more than fit: that one says that it is not the last. Those that cannot be
+ * read, or are in another bucket, are left out.
+ */
+export function pageOfArchive(
+  jobs: readonly KeptJob[],
+  limit: number,
+  bucket: Bucket | undefined,
+): { readonly items: readonly AnyJob[]; readonly next: JobId | null } {
+  const shown = jobs.slice(0, limit);
+  const items = shown.flatMap((job): AnyJob[] => {
+    const view = jobOfArchive(job);
+    return view === null || (bucket !== undefined && bucketOf(view.status.status) !== bucket) ? [] : [view];
+  });
+  return { items, next: jobs.length > limit ? parseJobId(shown.at(-1)?.id ?? "") : null };
 }
 
 /** The archive keeps JSON and asks nothing of it: what comes back is read with the same care as a node. */
