@@ -13,6 +13,7 @@ import {
 import type { ReadAnswer, Session } from "@sluice/zookeeper";
 import type { JobFacts } from "./facts.ts";
 import type { JobIndex } from "./job-index.ts";
+import type { Listing } from "./listing.ts";
 
 export interface JobsQuery {
   readonly scope: Scope;
@@ -43,31 +44,63 @@ const JOBS_PER_READ = 100;
 export async function jobsPage(session: Session, index: JobIndex, query: JobsQuery): Promise<JobsPage | null> {
   const listings = await index.list(session, query.states);
   if (listings === null) return null;
-  const positions = listings.flatMap(({ state, entries }) =>
-    after(entries, state, query.after, query.states).map((entry): Position => ({ ...entry, state })),
-  );
   const scan = new Scan(session, index, query);
-  let at = 0;
-  while (at < positions.length && scan.found.length < query.limit && scan.read < SCANNED_MAX) {
-    const window = positions.slice(at, at + WINDOW);
-    const taken = await scan.take(window);
+  const walk = new Walk(listings, query);
+  while (!walk.isOver && scan.found.length < query.limit && scan.read < SCANNED_MAX) {
+    const taken = await scan.take(walk.window());
     if (taken === null) return null;
-    at += taken;
+    walk.pass(taken);
   }
   const jobs = await readPage(session, scan.found);
-  return jobs === null ? null : { jobs, next: at < positions.length ? (positions[at - 1] ?? null) : null };
+  return jobs === null ? null : { jobs, next: walk.isOver ? null : walk.last };
+}
+
+/** Over the names of all states asked for, a window at a time: a deep queue is never copied for a page. */
+class Walk {
+  readonly #rest: { readonly state: JobState; readonly entries: readonly QueueEntry[]; at: number }[];
+  last: Position | null = null;
+
+  constructor(listings: readonly Listing[], { after, states }: JobsQuery) {
+    this.#rest = listings.map(({ state, entries }) => ({ state, entries, at: startIn(entries, state, after, states) }));
+    this.#dropEmpty();
+  }
+
+  get isOver(): boolean {
+    return this.#rest.length === 0;
+  }
+
+  /** All of one state. */
+  window(): readonly Position[] {
+    const [first] = this.#rest;
+    if (first === undefined) return [];
+    const { state, entries, at } = first;
+    return entries.slice(at, at + WINDOW).map(({ priority, id }) => ({ priority, id, state }));
+  }
+
+  pass(count: number): void {
+    const [first] = this.#rest;
+    if (first === undefined || count === 0) return;
+    first.at += count;
+    const entry = first.entries[first.at - 1];
+    if (entry !== undefined) this.last = { ...entry, state: first.state };
+    this.#dropEmpty();
+  }
+
+  #dropEmpty(): void {
+    while (this.#rest[0] !== undefined && this.#rest[0].at >= this.#rest[0].entries.length) this.#rest.shift();
+  }
 }
 
 /** Entries are sorted: those up to the position are passed over, and states before it whole. */
-function after(
+function startIn(
   entries: readonly QueueEntry[],
   state: JobState,
   position: Position | undefined,
   states: readonly JobState[],
-): readonly QueueEntry[] {
-  if (position === undefined) return entries;
+): number {
+  if (position === undefined) return 0;
   const order = states.indexOf(state) - states.indexOf(position.state);
-  if (order !== 0) return order < 0 ? [] : entries;
+  if (order !== 0) return order < 0 ? entries.length : 0;
   const isAfter = ({ priority, id }: QueueEntry): boolean =>
     priority > position.priority || (priority === position.priority && id > position.id);
   let [low, high] = [0, entries.length];
@@ -77,7 +110,7 @@ function after(
     if (entry !== undefined && isAfter(entry)) high = middle;
     else low = middle + 1;
   }
-  return entries.slice(low);
+  return low;
 }
 
 class Scan {
@@ -88,14 +121,12 @@ class Scan {
   readonly #query: JobsQuery;
   readonly #text: string | null;
   readonly #needsFacts: boolean;
-  readonly #needsNodes: boolean;
 
   constructor(session: Session, index: JobIndex, query: JobsQuery) {
     this.#session = session;
     this.#index = index;
     this.#query = query;
     this.#text = query.text?.toLowerCase() ?? null;
-    this.#needsNodes = query.errorCode !== undefined || this.#text !== null;
     this.#needsFacts = query.scope !== "all" || query.profile !== undefined || this.#text !== null;
   }
 
@@ -103,7 +134,7 @@ class Scan {
   async take(window: readonly Position[]): Promise<number | null> {
     if (this.#needsFacts && !(await this.#learn(window))) return null;
     const candidates = this.#needsFacts ? window.filter(({ id }) => this.#belongs(this.#index.factsOf(id))) : window;
-    const matching = this.#needsNodes ? await this.#matching(candidates) : candidates;
+    const matching = await this.#matching(candidates);
     if (matching === null) return null;
     const room = this.#query.limit - this.found.length;
     this.found.push(...matching.slice(0, room));
@@ -124,21 +155,34 @@ class Scan {
     return inScope(scope, facts.collection) && (profile === undefined || facts.collection === profile);
   }
 
+  /** Only the nodes that the filters look into are read. */
   async #matching(candidates: readonly Position[]): Promise<readonly Position[] | null> {
+    const withCode = this.#query.errorCode === undefined ? candidates : await this.#havingCode(candidates);
+    return withCode === null || this.#text === null ? withCode : await this.#havingText(withCode);
+  }
+
+  async #havingCode(candidates: readonly Position[]): Promise<readonly Position[] | null> {
+    const answers = await this.#nodesOf(candidates, paths.jobStatus);
+    return answers === null ? null : candidates.filter((_, i) => this.#hasCode(answers[i]));
+  }
+
+  async #havingText(candidates: readonly Position[]): Promise<readonly Position[] | null> {
+    const answers = await this.#nodesOf(candidates, paths.jobIdentifiers);
+    return answers === null ? null : candidates.filter(({ id }, i) => this.#hasText(id, answers[i]));
+  }
+
+  async #nodesOf(
+    candidates: readonly Position[],
+    pathOf: (id: JobId) => string,
+  ): Promise<readonly ReadAnswer[] | null> {
     if (candidates.length === 0) return [];
     this.read += candidates.length;
-    const answers = await this.#session.readMany(
-      candidates.flatMap(({ id }) => [{ get: paths.jobStatus(id) }, { get: paths.jobIdentifiers(id) }]),
-    );
-    if (!answers.ok) return null;
-    return candidates.filter(
-      ({ id }, i) => this.#hasCode(answers.value[i * 2]) && this.#hasText(id, answers.value[i * 2 + 1]),
-    );
+    const answers = await this.#session.readMany(candidates.map(({ id }) => ({ get: pathOf(id) })));
+    return answers.ok ? answers.value : null;
   }
 
   #hasCode(answer: ReadAnswer | undefined): boolean {
     const { errorCode } = this.#query;
-    if (errorCode === undefined) return true;
     const status = answer?.kind === "node" ? records.jobStatus.decode(answer.node.data) : null;
     return status?.ok === true && codeOfMessage(status.value.message) === errorCode;
   }
