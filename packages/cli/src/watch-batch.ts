@@ -83,7 +83,10 @@ function outcome(context: Context, last: WatchedBatch | null, late: boolean): Ex
   const message = `${name} is ${last.status}: ${plural(completed, "job")} completed, ${failed} failed${last.message === "" ? "" : `; ${last.message}`}`;
   printer.done(last, name, message);
   if (last.status === "Completed") return EXIT.ok;
-  if (last.status === "Failed") printer.note(`  Next: sluice batch jobs ${name} --outcome failed`);
+  // Without a job that failed it is the batch itself: there is nothing to resume.
+  const next =
+    failed > 0 ? `sluice batch jobs ${name} --outcome failed` : "mend what the message names, and submit again";
+  if (last.status === "Failed") printer.note(`  Next: ${next}`);
   return EXIT.attention;
 }
 

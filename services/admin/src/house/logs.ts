@@ -46,9 +46,19 @@ function lineOf(raw: string, ids: readonly string[], service: string): LogLine |
     at: Number.isNaN(at) ? null : new Date(at).toISOString(),
     level: text("level") ?? "",
     service: text("service") ?? service,
-    message: text("msg") ?? shown,
+    message: [text("msg") ?? shown, ...factsOf(fields)].join("  "),
     raw: shown,
   };
+}
+
+/** Said elsewhere in the line's columns, or the same in all lines of one job. */
+const SAID = new Set(["level", "time", "service", "stage", "worker", "job_id", "batch_id", "msg", "pid", "hostname"]);
+
+/** The rest of what was logged, as `outcome=fail  to=Failed`: the words alone say little at 3 a.m. */
+function factsOf(fields: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(fields)
+    .filter(([key]) => !SAID.has(key))
+    .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
 }
 
 function parsed(line: string): Readonly<Record<string, unknown>> {
