@@ -1,7 +1,7 @@
 /** Endpoints that change jobs, one or many. */
 import { z } from "zod";
 import { BulkPreview, BulkRequest, Done, JobRequest, OperationView } from "./actions.ts";
-import { anyId } from "./common.ts";
+import { anyId, reason } from "./common.ts";
 import { endpoint } from "./endpoint.ts";
 
 export const JOB_ACTION_ENDPOINTS = {
@@ -80,6 +80,7 @@ export const JOB_ACTION_ENDPOINTS = {
     summary: "Stop a bulk action: what is done stays done",
     permission: "act-on-deposits",
     params: anyId,
+    query: z.strictObject({ reason: reason.optional() }),
     answer: OperationView,
     status: 200,
   }),

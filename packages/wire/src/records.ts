@@ -56,7 +56,6 @@ export type Finding = z.infer<typeof Finding>;
 export const FsckReport = z.object({
   started: time,
   took_ms: z.number(),
-  nodes: z.number().int(),
   jobs: z.number().int(),
   batches: z.number().int(),
   rules: z.array(z.object({ rule: z.string(), says: z.string(), findings: z.number().int() })),

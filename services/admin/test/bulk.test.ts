@@ -189,7 +189,11 @@ test("an operation is stopped between two slices, and tells what it has done", a
     const seen = valueOf(await olga.call(ADMIN.operation, { params: { id: begun.id } }));
     return seen.applied > 0;
   });
-  expect(valueOf(await olga.call(ADMIN.stopOperation, { params: { id: begun.id } })).state).toBe("stopped");
+  const query = { reason: "the wrong collection" };
+  const stopped = valueOf(await olga.call(ADMIN.stopOperation, { params: { id: begun.id }, query }));
+  expect(stopped.state).toBe("stopped");
+  const audited = valueOf(await admin.as("admin").call(ADMIN.audit, { query: { target: begun.id } })).items;
+  expect(audited[0]).toMatchObject({ action: "bulk.stop", reason: query.reason });
   const over = await waitFor(async () => {
     const due = await intake.session.children("/fleet/operations/due");
     return due.ok && due.value.names.length === 0 && untilOver(olga, begun.id);

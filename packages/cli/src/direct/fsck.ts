@@ -26,7 +26,6 @@ export async function lookDirectly(context: Context, queue: OpenQueue): Promise<
   const report: FsckReport = {
     started: new Date(begun).toISOString(),
     took_ms: io.nowMs() - begun,
-    nodes: 0,
     jobs,
     batches,
     rules: rules.map(({ rule, demands, warn, fail }) => ({ rule, says: demands, findings: warn + fail })),

@@ -80,13 +80,13 @@ export const bulkOperations = (deps: AdminDeps): readonly Operation[] => [
       response,
     ),
   ),
-  serve(ADMIN.stopOperation, async ({ params: { id }, caller, response }) => {
+  serve(ADMIN.stopOperation, async ({ params: { id }, query, caller, response }) => {
     const open = connected(deps.queue);
     if (open === null) return SILENCE;
     const seen = await look(deps, id, caller);
     if ("problem" in seen) return seen;
     const what = { caller, response, action: "bulk.stop", target: id, what: "operation", message: "" };
-    const stopped = await change(deps, { ...what, reason: "stopped" }, (operator) =>
+    const stopped = await change(deps, { ...what, reason: query.reason ?? "stopped" }, (operator) =>
       stopOperation(open.context, operator, id),
     );
     return "problem" in stopped ? stopped : await look(deps, id, caller);

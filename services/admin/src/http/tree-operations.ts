@@ -120,7 +120,6 @@ const idOf = ({ rule, path, what }: Finding): string =>
 const reportView = ({ jobs, batches, rules, findings }: Report, startedMs: number, tookMs: number): FsckReport => ({
   started: new Date(startedMs).toISOString(),
   took_ms: Math.round(tookMs),
-  nodes: jobs + batches,
   jobs,
   batches,
   rules: rules.map(({ rule, demands, warn, fail }) => ({ rule, says: demands, findings: warn + fail })),

@@ -170,8 +170,8 @@ function Verdict({ report, pick }: VerdictProps) {
         ) : (
           <Badge tone="bad">{many(report.findings.length, "finding")}</Badge>
         )}{" "}
-        {many(report.nodes, "node")}, {many(report.jobs, "job")}, {many(report.batches, "batch", "batches")} by{" "}
-        {many(report.rules.length, "rule")} in {duration(report.took_ms / 1000)}, <Time at={report.started} />
+        {many(report.jobs, "job")}, {many(report.batches, "batch", "batches")} by {many(report.rules.length, "rule")} in{" "}
+        {duration(report.took_ms / 1000)}, <Time at={report.started} />
       </p>
       {report.findings.length === 0 ? null : (
         <Table
