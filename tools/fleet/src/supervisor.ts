@@ -3,6 +3,7 @@ import { open, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "@sluice/local-parts";
+import { keepLogsBounded } from "./bounded-logs.ts";
 import type { Instance } from "./instances.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -26,12 +27,17 @@ export function supervise(instances: readonly Instance[], say: (line: string) =>
   const stopping = new AbortController();
   const running = new Map<string, Child>();
   const loops = instances.map((instance) => keepRunning(instance, running, stopping.signal, say));
+  const stopBounding = keepLogsBounded(
+    instances.map(({ logFile }) => logFile),
+    say,
+  );
   const fatal = new Promise<never>((_, reject) => loops.forEach((loop) => void loop.catch(reject)));
   fatal.catch(() => undefined);
   return {
     fatal,
     stop: async () => {
       stopping.abort();
+      stopBounding();
       await Promise.all([...running.values()].map(endInTime));
       await Promise.allSettled(loops);
     },
@@ -86,7 +92,8 @@ async function readFrom(file: string, start: number): Promise<string> {
   const handle = await open(file, "r");
   try {
     const { size } = await handle.stat();
-    const from = Math.max(start, size - LOG_TAIL_BYTES);
+    // A log that is shorter than it was has been set aside meanwhile.
+    const from = Math.max(start > size ? 0 : start, size - LOG_TAIL_BYTES);
     const buffer = Buffer.alloc(size - from);
     await handle.read(buffer, 0, buffer.length, from);
     return buffer.toString("utf8").trim();
