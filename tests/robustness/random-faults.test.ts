@@ -137,7 +137,9 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     clock: systemClock,
     newId: () => (last = newId()),
   };
-  const made = await ensureTree(ctx);
+  // On a busy machine an answer may be late: only a session that is over cannot be asked again.
+  let made = await ensureTree(ctx);
+  while (!made.ok && session.state !== "lost") made = await ensureTree(ctx);
   if (!made.ok) throw new Error(made.problem);
   const actor: Actor = { stage: jobRow(state).owner ?? "", worker: `w${n}-${newId()}` };
   await registerWorker(ctx, actor);

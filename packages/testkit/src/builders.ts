@@ -52,7 +52,7 @@ export interface WorkerOptions {
 
 /** `stage` is the role that the invariant checker holds this session to. */
 export async function testWorker(connect: string, stage: string, options: WorkerOptions = {}): Promise<TestWorker> {
-  const session = await connectSession({ connect, timeoutMs: options.timeoutMs ?? 10_000 });
+  const session = await connectSession({ connect, timeoutMs: options.timeoutMs ?? 30_000 });
   const ctx: QueueContext = { session, committer: makeCommitter(session), clock: systemClock, newId };
   const made = await ensureTree(ctx);
   if (!made.ok) throw new Error(made.problem);
