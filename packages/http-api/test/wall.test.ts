@@ -113,9 +113,8 @@ describe("the wall", () => {
 
   it("does not listen to the end to whoever may not", async () => {
     await start();
-    const endless = new ReadableStream({
-      pull: (controller) => controller.enqueue(Buffer.alloc(16)),
-    });
+    // Begins, and never ends.
+    const endless = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(16)) });
     const answer = await fetch(`${server.url}/v1/act`, {
       method: "POST",
       body: endless,
