@@ -137,10 +137,13 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     clock: systemClock,
     newId: () => (last = newId()),
   };
-  // On a busy machine an answer may be late: only a session that is over cannot be asked again.
-  let made = await ensureTree(ctx);
-  while (!made.ok && session.state !== "lost") made = await ensureTree(ctx);
-  if (!made.ok) throw new Error(made.problem);
+  const made = await ensureTree(ctx);
+  if (!made.ok) {
+    // On a busy machine such a short session may end before it has begun: it has done nothing, another one takes its place.
+    await session.close();
+    await proxy.close();
+    return await openWorker(n, random);
+  }
   const actor: Actor = { stage: jobRow(state).owner ?? "", worker: `w${n}-${newId()}` };
   await registerWorker(ctx, actor);
   proxy.onRequest(({ opcode }) => {

@@ -209,7 +209,7 @@ skipUnless(describe, CHROMIUM)("in the console", () => {
   test("the tree is checked, and its nodes can be looked at", async () => {
     await as("admin", "/maintenance", async (page) => {
       await button(page, "Check the tree").click();
-      await page.getByText(/nodes, .* by .* rules/).waitFor();
+      await page.getByText(/jobs?, .* by .* rules/).waitFor();
       await page.getByRole("link", { name: "browse them" }).click();
       await page.getByRole("link", { name: "jobs", exact: true }).click();
       await page.getByRole("link", { name: holdings.maps.jobs[0]! }).waitFor();
