@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
-import { type BatchId, parseBatchId, type Stage, STAGES } from "@sluice/queue-core";
+import { type BatchId, parseBatchId, paths, type Stage, STAGES } from "@sluice/queue-core";
 import { waitFor } from "@sluice/testkit";
+import { connectSession } from "@sluice/zookeeper";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Every stage is a service; admin is none. */
@@ -64,11 +65,15 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   await writeFile(join(dataDir, "profiles", PROFILE), profileText(options));
   const children = new Set<Child>();
   let count = 0;
+  // Whoever starts after one that died takes over its volume, and with it what it had journaled.
+  const freeJournals: string[] = [];
 
   async function start(service: ServiceName, env: Readonly<Record<string, string>> = {}): Promise<Running> {
     const [metricsPort, port] = [await freePort(), await freePort()];
     const name = `${service}-${++count}`;
     const logFile = join(dataDir, "logs", `${name}.log`);
+    const keepsJournal = service === "batch-intake";
+    const journal = (keepsJournal ? freeJournals.pop() : undefined) ?? join(dataDir, "journal", name);
     const child = await startChild({
       command: process.execPath,
       args: ["--enable-source-maps", `services/${service}/dist/main.js`],
@@ -87,13 +92,16 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
         METRICS_PORT: String(metricsPort),
         PORT: String(port),
         WORKER_ID: name,
-        JOURNAL_DIR: join(dataDir, "journal", name),
+        JOURNAL_DIR: journal,
         ...options.env,
         ...env,
       },
     });
     children.add(child);
-    void child.exited.then(() => children.delete(child));
+    void child.exited.then(() => {
+      children.delete(child);
+      if (keepsJournal) freeJournals.push(journal);
+    });
     const metricsUrl = `http://127.0.0.1:${metricsPort}`;
     return { service, metricsUrl, url: `http://127.0.0.1:${port}`, child, log: () => readFile(logFile, "utf8") };
   }
@@ -114,7 +122,10 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
       });
       const text = await answer.text();
       if (!answer.ok) throw new Error(`not accepted: ${answer.status} ${text}`);
-      return await numberOf(intake, JSON.parse(text) as { readonly bid: string | null; readonly url: string });
+      return await numberOf(
+        options.zookeeper,
+        JSON.parse(text) as { readonly id: string; readonly bid: string | null },
+      );
     },
     stop: async () => {
       await Promise.all([...children].map((child) => child.kill("SIGKILL")));
@@ -139,22 +150,29 @@ export async function untilReady(running: Running): Promise<void> {
 
 const lastWords = async ({ log }: Running): Promise<string> => (await log()).slice(-2_000);
 
-/** What came while the intake had no session, as on a machine that is busy, waits in its journal: it gets its number later. */
+/** What came while the intake had no session, as on a machine that is busy, waits in its journal: its number is in the tree later. */
 async function numberOf(
-  intake: Running,
-  accepted: { readonly bid: string | null; readonly url: string },
+  zookeeper: string,
+  accepted: { readonly id: string; readonly bid: string | null },
 ): Promise<BatchId> {
-  let bid = accepted.bid;
-  await waitFor(
-    async () => {
-      if (bid !== null) return true;
-      const answer = await fetch(`${intake.url}${accepted.url}`);
-      bid = answer.ok ? ((await answer.json()) as { readonly bid: string | null }).bid : null;
-      return bid !== null;
-    },
-    { what: `a number for ${accepted.url}`, limitMs: 60_000 },
-  );
-  const id = parseBatchId(bid ?? "");
-  if (id === null) throw new Error(`no batch: ${String(bid)}`);
+  if (accepted.bid !== null) return batchIdOf(accepted.bid);
+  const session = await connectSession({ connect: zookeeper, timeoutMs: 30_000 });
+  try {
+    const found: string[] = [];
+    const look = async (): Promise<boolean> => {
+      const node = await session.get(`${paths.batchUuids}/${accepted.id}`);
+      if (node.ok) found.push(node.value.data.toString());
+      return node.ok;
+    };
+    await waitFor(look, { what: `a number for ${accepted.id}`, limitMs: 60_000 });
+    return batchIdOf(found[0] ?? "");
+  } finally {
+    await session.close();
+  }
+}
+
+function batchIdOf(raw: string): BatchId {
+  const id = parseBatchId(raw);
+  if (id === null) throw new Error(`no batch: ${raw}`);
   return id;
 }

@@ -107,7 +107,7 @@ describe("addresses", () => {
     const { code, out, err } = await ada(`submit ${contentUrl}/wrong.checkm --profile demo_content --watch`);
     expect(code).toBe(2);
     expect(out).toMatch(/^bid\d{10} is Failed: .*MANIFEST_CORRUPT/);
-    expect(err).toMatch(/Next: sluice batch jobs bid\d{10}/);
+    expect(err).toContain("Next: mend what the message names, and submit again");
   });
 
   test("are watched no longer than --timeout: 5", async () => {
