@@ -50,7 +50,7 @@ export async function startAdmin(connect: string, options: AdminOptions = {}): P
   await writeFile(tokensFile, printTokenFile([...made.map(([, [, record]]) => record), ...(options.more ?? [])]));
   const env = {
     ZOOKEEPER_CONNECT: connect,
-    ZK_SESSION_TIMEOUT_MS: "4000",
+    ZK_SESSION_TIMEOUT_MS: "20000",
     METRICS_PORT: "0",
     PORT: "0",
     SURVEY_MAX_AGE_MS: "0",
