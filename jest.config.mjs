@@ -14,5 +14,6 @@ export default {
   globalSetup: "<rootDir>/tools/run/jest-setup.mjs",
   globalTeardown: "<rootDir>/tools/run/jest-teardown.mjs",
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // Far above what any test takes: it ends a test that hangs, and must not end one that a busy machine slows down.
+  testTimeout: 90_000,
 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 20;
-const DEFAULT_LIMIT_MS = 25_000;
+const DEFAULT_LIMIT_MS = 60_000;
 
 export interface WaitOptions {
   /** For the message when it does not come true. */

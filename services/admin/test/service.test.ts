@@ -17,7 +17,8 @@ afterEach(async () => {
 describe("the service", () => {
   test("exports the fleet's gauges at its metrics port, and none while ZooKeeper is away", async () => {
     zk = await ownZooKeeper();
-    admin = await startAdmin(zk.connect);
+    // A short session: an admin says that ZooKeeper is away only once its session is in doubt.
+    admin = await startAdmin(zk.connect, { env: { ZK_SESSION_TIMEOUT_MS: "4000" } });
     const intake = await testWorker(zk.connect, "batch-intake");
     await aBatchOfJobs(intake, 2);
     const viewer = admin.as("viewer");
