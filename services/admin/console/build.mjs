@@ -35,7 +35,7 @@ const { outputFiles } = await build({
   minify: true,
   // Classic scripts: the one in the head must run before anything is painted.
   format: "iife",
-  target: ["es2022", "chrome110", "firefox115", "safari16.4"],
+  target: ["es2022", "chrome123", "firefox120", "safari17.5"],
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",

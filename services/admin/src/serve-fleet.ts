@@ -18,7 +18,6 @@ import { makeTopics } from "./http/topics.ts";
 import { indexFiller } from "./index/fill-index.ts";
 import type { JobIndex } from "./index/job-index.ts";
 import type { ADMIN_METRICS } from "./metrics.ts";
-import { addPage } from "./page-route.ts";
 import { makeSurveyor } from "./surveyor.ts";
 
 /** What the service reads besides the queue. */
@@ -88,9 +87,7 @@ export function serveFleet(
     deps,
     authenticator: authenticatorOf(config, session, fetchKeys, parts),
     callsPerMinute: config.CALLS_PER_MINUTE,
-    pages(router) {
-      if (!addConsole(router, outside.consoleDir ?? CONSOLE_DIR)) addPage(router, surveyor);
-    },
+    pages: (router) => addConsole(router, outside.consoleDir ?? CONSOLE_DIR),
   });
   return [
     indexFiller(index, session),

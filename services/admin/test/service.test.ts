@@ -58,6 +58,14 @@ describe("the service", () => {
     expect(response.headers.get("content-type")).toContain("application/problem+json");
   });
 
+  test("says so where the console has not been built, and its API works", async () => {
+    admin = await startAdmin((await testZooKeeper()).connect, { outside: { consoleDir: "/nowhere" } });
+    const response = await fetch(admin.url);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ detail: expect.stringContaining("npm run build") });
+    expect((await admin.as("viewer").call(ADMIN.me, {})).ok).toBe(true);
+  });
+
   test("a port that is taken is a clear failure at the start", async () => {
     admin = await startAdmin((await testZooKeeper()).connect);
     const taken = Number(new URL(admin.url).port);

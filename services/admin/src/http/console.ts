@@ -1,4 +1,5 @@
 /** The console's files, as they were built: read once, sent packed, kept by browsers for as long as their names last. */
+import { problem, sendProblem } from "@sluice/http-api";
 import type { IRouter, Request, RequestHandler } from "express";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -32,11 +33,18 @@ interface Asset {
   readonly isHashed: boolean;
 }
 
-/** False: it has not been built. */
-export function addConsole(router: IRouter, folder: string): boolean {
+const NOT_BUILT = problem(
+  "UNAVAILABLE",
+  "the console has not been built (npm run build); the API works without it, and is described at /docs",
+);
+
+export function addConsole(router: IRouter, folder: string): void {
   const assets = readAssets(folder);
   const index = assets.get(INDEX);
-  if (index === undefined) return false;
+  if (index === undefined) {
+    router.get("/", (_request, response) => sendProblem(response, NOT_BUILT));
+    return;
+  }
   router.use(((request, response, next) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
       next();
@@ -59,7 +67,6 @@ export function addConsole(router: IRouter, folder: string): boolean {
     });
     response.send(encoding === undefined ? asset.plain : asset.packed[encoding]);
   }) satisfies RequestHandler);
-  return true;
 }
 
 /** The console has addresses of its own: each of them is the same page. */
