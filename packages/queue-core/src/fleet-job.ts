@@ -29,22 +29,15 @@ export function newFleetJob(event: NewEvent): FleetJob {
 }
 
 function jobEvent({ op, atMs, kind, state, by, detail = "" }: NewEvent, claimed?: FleetJob["claimed"]): JobEvent {
-  const head: [string, number, EventKind, JobState, string] = [
-    op,
-    seconds(atMs),
-    kind,
-    state,
-    cutBytes(by, WORKER_BYTES),
-  ];
+  const head: [string, number, string, string, string] = [op, seconds(atMs), kind, state, cutBytes(by, WORKER_BYTES)];
   const took = claimed === undefined ? [] : [String(Math.max(0, seconds(atMs) - claimed[0]))];
   return detail === "" && took.length === 0 ? head : [...head, cutBytes(detail, DETAIL_BYTES), ...took];
 }
 
 /** A claim counts an attempt and ends any wait. */
 export function claimed(job: FleetJob, worker: string, atMs: number): FleetJob {
-  const { attempts, files, events } = job;
   const claim: [number, string] = [seconds(atMs), cutBytes(worker, WORKER_BYTES)];
-  return fit({ attempts: attempts + 1, ...(files === undefined ? {} : { files }), claimed: claim, events });
+  return fit({ ...unwaiting(job), attempts: job.attempts + 1, claimed: claim });
 }
 
 /** Its last claim ended without a word: the worker died, or was fenced out. Only tells of a job that is not locked. */
@@ -52,7 +45,14 @@ export const diedInHand = (job: FleetJob): boolean => job.claimed !== undefined;
 
 /** The job has left its state: a new stage starts counting from zero. */
 export function moved(job: FleetJob, event: NewEvent, files: number | undefined = job.files): FleetJob {
-  return append({ attempts: 0, ...(files === undefined ? {} : { files }), events: job.events }, event, job.claimed);
+  const next: FleetJob = { ...unwaiting(job), attempts: 0, ...(files === undefined ? {} : { files }) };
+  return append(next, event, job.claimed);
+}
+
+/** Without what a wait or a claim left; what a newer version put there stays. */
+function unwaiting(job: FleetJob): FleetJob {
+  const { not_before: _delay, why: _why, claimed: _claim, ...rest } = job;
+  return rest;
 }
 
 export interface Wait {
@@ -65,11 +65,10 @@ export interface Wait {
 export function waiting(job: FleetJob, wait: Wait, event: NewEvent): FleetJob {
   const attempts = wait.countsAttempt ? job.attempts : Math.max(0, job.attempts - 1);
   const next: FleetJob = {
+    ...unwaiting(job),
     attempts,
     ...(wait.delayMs > 0 ? { not_before: Math.ceil(wait.delayMs) } : {}),
     ...(wait.why === "" ? {} : { why: cutBytes(wait.why, WHY_BYTES) }),
-    ...(job.files === undefined ? {} : { files: job.files }),
-    events: job.events,
   };
   return append(next, event, job.claimed);
 }

@@ -6,7 +6,7 @@ import type { QueueContext } from "./context.ts";
 import { type BatchId, batchId, type JobId, jobId } from "./ids.ts";
 import { setOp } from "./job-ops.ts";
 import { paths } from "./paths.ts";
-import { type FleetIds, records } from "./records.ts";
+import { records } from "./records.ts";
 
 export const JOB_BLOCK = 500;
 export const BATCH_BLOCK = 20;
@@ -20,13 +20,15 @@ export interface IdBlocks {
   skipTaken(): Promise<boolean>;
 }
 
+type IdKind = "batch" | "job";
+
 interface Block {
   next: number;
   end: number;
 }
 
 export function makeIdBlocks(ctx: QueueContext): IdBlocks {
-  const blocks: Record<keyof FleetIds, Block> = { batch: { next: 0, end: 0 }, job: { next: 0, end: 0 } };
+  const blocks: Record<IdKind, Block> = { batch: { next: 0, end: 0 }, job: { next: 0, end: 0 } };
   // One reservation at a time: two callers that find a block empty must not both refill it.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -35,7 +37,7 @@ export function makeIdBlocks(ctx: QueueContext): IdBlocks {
     return mine;
   };
 
-  async function take(kind: keyof FleetIds, count: number, size: number): Promise<readonly number[] | null> {
+  async function take(kind: IdKind, count: number, size: number): Promise<readonly number[] | null> {
     const numbers: number[] = [];
     while (numbers.length < count) {
       const block = blocks[kind];
@@ -76,7 +78,7 @@ function pastAll(names: readonly string[], cversion: number): number {
   return numbers.reduce((most, n) => Math.max(most, n), cversion) + 1;
 }
 
-async function reserve(ctx: QueueContext, kind: keyof FleetIds, count: number, floor: number): Promise<Block | null> {
+async function reserve(ctx: QueueContext, kind: IdKind, count: number, floor: number): Promise<Block | null> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
     const node = await ctx.session.get(paths.fleetIds);
     if (!node.ok) return null;

@@ -47,7 +47,7 @@ export {
   PRIORITY_MAX,
 } from "./paths.ts";
 export type { PathMeaning, QueueEntry } from "./paths.ts";
-export { EMPTY, EVENT_KINDS, OPERATION_STATES, records, TokenSchema } from "./records.ts";
+export { EMPTY, EVENT_KINDS, knownEvent, OPERATION_STATES, records, TokenSchema } from "./records.ts";
 export type {
   AuditHead,
   AuditRecord,
@@ -65,6 +65,7 @@ export type {
   JobStatus,
   KeptToken,
   KeyRecord,
+  KnownEvent,
   Lock,
   Metadata,
   OperationRecord,
@@ -96,7 +97,7 @@ export { load, peek, sortEntries } from "./job-reads.ts";
 export { endsJob, type JobStore, makeJobStore } from "./job-store.ts";
 export type { NewEvent, Wait } from "./fleet-job.ts";
 export type { Batch, BatchClaimResult, BatchEnding, BatchLease, ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
-export { ensureTree, readFleetId, type TreeResult } from "./tree.ts";
+export { ensureTree, LAYOUT, makeSkeleton, readFleetId, type TreeResult } from "./tree.ts";
 export { ownerOf } from "./rendezvous.ts";
 export { liftHold, listEndedHolds, SYSTEM } from "./hold-ends.ts";
 export { type Holds, holdsGuard, type HoldTarget, parkedUntil, parkReason, readHolds } from "./holds.ts";

@@ -78,6 +78,9 @@ export const paths = {
   fleetId: "/fleet/id",
   /** There from the first to the last write of a restore: what stands beside it is not a tree yet. */
   restoring: "/fleet/restoring",
+  /** The same, of an import. */
+  importing: "/fleet/importing",
+  layout: "/fleet/layout",
   fleetIds: "/fleet/ids",
   fleetJobs: "/fleet/jobs",
   fleetJob: (id: JobId) => `/fleet/jobs/${id}`,

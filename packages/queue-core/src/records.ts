@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { parseBatchId } from "./ids.ts";
-import { readBatchState, readJobState } from "./states.ts";
+import { type JobState, readBatchState, readJobState } from "./states.ts";
 
 /** A reader's answer: a broken node is a fact about the tree, not an exception. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -216,11 +216,32 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** [op, unix seconds, kind, state it was in, by whom, detail?, seconds since the claim?]: twelve fit into 1 KB. */
-export const JobEventSchema = z.tuple([text, z.number().int(), z.enum(EVENT_KINDS), jobState, text]).rest(text);
+/**
+ * [op, unix seconds, kind, state it was in, by whom, detail?, seconds since the claim?]: twelve fit into 1 KB. Kinds and
+ * states of a newer version are kept as they are: `knownEvent` tells what this one understands.
+ */
+export const JobEventSchema = z.tuple([text, z.number().int(), text, text, text]).rest(text);
 export type JobEvent = z.infer<typeof JobEventSchema>;
 
-export const FleetJobSchema = z.object({
+export interface KnownEvent {
+  readonly op: string;
+  readonly atSeconds: number;
+  readonly kind: EventKind;
+  readonly state: JobState;
+  readonly by: string;
+  readonly detail: string | undefined;
+  readonly seconds: string | undefined;
+}
+
+/** null for an event that only a newer version understands. */
+export function knownEvent([op, atSeconds, word, rawState, by, detail, seconds]: JobEvent): KnownEvent | null {
+  const kind = EVENT_KINDS.find((known) => known === word);
+  const state = readJobState(rawState);
+  return kind === undefined || state === null ? null : { op, atSeconds, kind, state, by, detail, seconds };
+}
+
+/** Loose, like all that is rewritten from what was read: an old and a new version work on one tree (docs/upgrading.md). */
+export const FleetJobSchema = z.looseObject({
   /** Claims of the present stage; a snooze and a hand-back take theirs back. */
   attempts: z.number().int().min(0),
   /** Not to be claimed before this many ms have passed since the node's mtime, by the server's clock. */
@@ -235,7 +256,7 @@ export const FleetJobSchema = z.object({
 });
 export type FleetJob = z.infer<typeof FleetJobSchema>;
 
-export const ExpansionSchema = z.object({
+export const ExpansionSchema = z.looseObject({
   rows: z.number().int().min(0),
   created: z.number().int().min(0),
   /** SHA-256 of the frozen manifest; "" when there is none (one payload, one job). */
@@ -246,7 +267,7 @@ export const ExpansionSchema = z.object({
 });
 export type Expansion = z.infer<typeof ExpansionSchema>;
 
-export const FleetIdsSchema = z.object({ batch: z.number().int().min(0), job: z.number().int().min(0) });
+export const FleetIdsSchema = z.looseObject({ batch: z.number().int().min(0), job: z.number().int().min(0) });
 export type FleetIds = z.infer<typeof FleetIdsSchema>;
 
 const WorkerProgressSchema = z.object({
@@ -428,6 +449,7 @@ export const records = {
   priority: count("priority"),
   spaceNeeded: count("space_needed"),
   counter: count("counter"),
+  layout: count("layout"),
   bid: textRecord("bid", parseBatchId, (value) => value),
   fleetId: textRecord(
     "fleet id",

@@ -66,6 +66,8 @@ export const ZNODES: readonly ZnodeRow[] = [
     "which snapshot",
     "a restore, from its first write to its last: nobody else starts meanwhile",
   ),
+  row("/fleet/importing", "from where", "an import, from its first write to its last: nobody else starts meanwhile"),
+  row("/fleet/layout", "the number of this layout", "whoever starts the tree; programs that do not know it refuse it"),
   row("/fleet/ids", FleetIdsSchema, "batch-intake, when it reserves a block of numbers"),
   row("/fleet/jobs/JID", FleetJobSchema, "every claim, move, snooze and operator's action"),
   row("/fleet/batches/STATE/BID", null, "every move of the batch; its version counts the claims of that state"),

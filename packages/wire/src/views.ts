@@ -5,6 +5,7 @@ import {
   codeOfMessage,
   ERROR_CODES,
   type JobEvent,
+  knownEvent,
   type JobView,
   parseTimestamp,
   type StatusReport,
@@ -110,19 +111,25 @@ export const showJob = (job: AnyJob, progress: WorkerProgress | null, origin: Or
     progress === null
       ? null
       : { done_bytes: progress.doneBytes, total_bytes: progress.totalBytes, note: progress.note ?? null },
-  events: (job.history?.events ?? []).map(showEvent),
+  events: (job.history?.events ?? []).flatMap(showEvent),
   ...origin,
 });
 
-function showEvent([, at, kind, state, by, detail, seconds]: JobEvent): Job["events"][number] {
-  return {
-    at: new Date(at * 1000).toISOString(),
-    kind,
-    state,
-    by,
-    detail: detail === undefined || detail === "" ? null : detail,
-    seconds: seconds === undefined ? null : Number(seconds),
-  };
+/** What only a newer version understands is not shown by this one. */
+function showEvent(raw: JobEvent): readonly Job["events"][number][] {
+  const event = knownEvent(raw);
+  if (event === null) return [];
+  const { atSeconds, kind, state, by, detail, seconds } = event;
+  return [
+    {
+      at: new Date(atSeconds * 1000).toISOString(),
+      kind,
+      state,
+      by,
+      detail: detail === undefined || detail === "" ? null : detail,
+      seconds: seconds === undefined ? null : Number(seconds),
+    },
+  ];
 }
 
 /** Signed query strings are stored but never shown; `upload:NAME` has none. */

@@ -1,5 +1,5 @@
 /** People act through any process: what makes a change theirs is that it carries a name, not whose session wrote it. */
-import { bucketOf, clampPriority, type EventKind, isFinal } from "@sluice/queue-core";
+import { bucketOf, clampPriority, type EventKind, isFinal, knownEvent } from "@sluice/queue-core";
 import { newEvents } from "./history.ts";
 import { only } from "./parts.ts";
 import type { BatchChange, JobChange, JobView } from "./views.ts";
@@ -9,7 +9,10 @@ const OPERATORS_EVENTS: ReadonlySet<EventKind> = new Set(["hold", "release", "re
 
 /** In the job's history of this very transaction. */
 export const namesOperator = (change: JobChange): boolean =>
-  newEvents(change).some(([, , kind]) => OPERATORS_EVENTS.has(kind));
+  newEvents(change).some((raw) => {
+    const event = knownEvent(raw);
+    return event !== null && OPERATORS_EVENTS.has(event.kind);
+  });
 
 /** The audit names what was acted on: of a group of moves in one transaction it covers that one alone. */
 export const isAudited = ({ after, author }: JobChange | BatchChange): boolean => author.audits.has(after.id);
