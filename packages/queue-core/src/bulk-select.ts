@@ -8,7 +8,7 @@ import { type BatchId, type JobId, parseJobId } from "./ids.ts";
 import { nodeOf, readable } from "./nodes.ts";
 import { sortEntries } from "./job-reads.ts";
 import { clampPriority, paths } from "./paths.ts";
-import { records } from "./records.ts";
+import { type Identifiers, type JobConfiguration, records } from "./records.ts";
 import { BUCKETS, JOB_STATES, type JobState } from "./states.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { bucketOf } from "./transitions.ts";
@@ -23,10 +23,17 @@ export interface JobFilter {
   /** Any of these: what somebody who is bound to collections may see. */
   readonly collections?: readonly string[];
   readonly submitter?: string;
+  /** Whatever else must hold of what it is called. */
+  readonly wants?: (words: JobWords) => boolean;
   readonly priority?: { readonly min?: number; readonly max?: number };
   readonly errorCode?: ErrorCode;
   /** In its state for at least this long. */
   readonly olderThanMs?: number;
+}
+
+export interface JobWords {
+  readonly configuration: JobConfiguration;
+  readonly identifiers: Identifiers | null;
 }
 
 export interface SelectedJob {
@@ -45,7 +52,7 @@ export interface SelectOptions {
 export type SelectedPage =
   { readonly kind: "page"; readonly jobs: readonly SelectedJob[] } | { readonly kind: "silence" };
 
-/** Three nodes each at most: a request of some 20 KB, an answer of some 200 KB. */
+/** A few nodes each: a request of some 20 KB, an answer of some 200 KB. */
 const PAGE_JOBS = 200;
 
 /** What is known of a job from names alone; null = it must be read. */
@@ -128,13 +135,16 @@ async function readPage(
       filter.collection !== undefined ||
       filter.collections !== undefined ||
       filter.submitter !== undefined ||
+      filter.wants !== undefined ||
       options.withCollection === true,
+    identifiers: filter.wants !== undefined,
     bid: filter.batch !== undefined && filter.ids !== undefined,
   };
   const reads = names.map(({ id, state, priority }) => ({
     status: wants.status || state === null ? paths.jobStatus(id) : null,
     priority: wants.priority && priority === null ? paths.jobPriority(id) : null,
     configuration: wants.configuration ? paths.jobConfiguration(id) : null,
+    identifiers: wants.identifiers ? paths.jobIdentifiers(id) : null,
     bid: wants.bid ? paths.jobBid(id) : null,
   }));
   const wanted = reads.flatMap((read) => Object.values(read).filter((path) => path !== null));
@@ -163,6 +173,8 @@ async function readPage(
     if (filter.collection !== undefined && configuration?.profile_name !== filter.collection) return [];
     if (filter.collections?.includes(configuration?.profile_name ?? "") === false) return [];
     if (filter.submitter !== undefined && configuration?.submitter !== filter.submitter) return [];
+    const identifiers = readable(records.identifiers, node(read?.identifiers));
+    if (configuration !== null && filter.wants?.({ configuration, identifiers }) === false) return [];
     if (wants.bid && readable(records.bid, node(read?.bid)) !== filter.batch) return [];
     return [{ id: known.id, state, ...(configuration === null ? {} : { collection: configuration.profile_name }) }];
   });

@@ -94,6 +94,8 @@ describe("a filter", () => {
     expect(await selected({ batch: other.batch, priority: { min: 41 } })).toEqual([high]);
     expect(await selected({ collection: "other_content" })).toEqual([low]);
     expect(await selected({ submitter: "paul" })).toEqual([high]);
+    expect(await selected({ wants: ({ configuration }) => configuration.submitter === "paul" })).toEqual([high]);
+    expect(await selected({ wants: ({ identifiers }) => identifiers !== null })).toEqual([]);
     expect(await selected({ errorCode: "OPERATOR_FAILED" })).toEqual([plain.jobs[0]]);
     expect(await selected({ errorCode: "STORE_FAILED" })).toEqual([]);
     expect(await selected({ olderThanMs: 3_600_000 })).toEqual([]);

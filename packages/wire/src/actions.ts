@@ -40,6 +40,7 @@ export const JobFilter = z.strictObject({
   profile: z.string().max(128).optional(),
   submitter: z.string().max(200).optional(),
   error_code: z.string().max(64).optional(),
+  q: z.string().min(1).max(200).optional().describe("as in the list of jobs: id, name, address, ARK or local id"),
   priority_from: z.number().int().min(0).max(99).optional(),
   priority_to: z.number().int().min(0).max(99).optional(),
   older_than_seconds: z.number().int().min(0).optional().describe("in its state for longer than this"),

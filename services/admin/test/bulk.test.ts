@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { printTokenFile } from "@sluice/access";
 import { type Client, makeClient } from "@sluice/client";
-import { type JobId, orderJobs, readJobs, setHold } from "@sluice/queue-core";
-import { aBatchOfJobs, type TestWorker, testWorker, testZooKeeper, waitFor } from "@sluice/testkit";
+import { type JobId, type JobSpec, orderJobs, readJobs, setHold } from "@sluice/queue-core";
+import { aBatchOfJobs, aJobSpec, type TestWorker, testWorker, testZooKeeper, waitFor } from "@sluice/testkit";
 import { ADMIN, type BulkRequest, type OperationView } from "@sluice/wire";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -104,6 +104,30 @@ describe("an order for many jobs", () => {
     expect(refusalOf(await order(olga, { action: "hold", filter: {} })).errors).toMatchObject([{ pointer: "/filter" }]);
     const ids = refusalOf(await order(olga, { action: "hold", filter: { ids: ["x"] } }));
     expect(ids.errors).toMatchObject([{ pointer: "/filter/ids/0" }]);
+  });
+
+  test("by a search finds what the list finds: names, identifiers, or the one job that an id names", async () => {
+    admin = await startAdmin(connect);
+    const olga = admin.as("operator");
+    const base = aJobSpec();
+    const named = (payload_name: string, local_id: string): JobSpec => ({
+      ...base,
+      configuration: { ...base.configuration, payload_name },
+      identifiers: { primary_id: null, local_id: [local_id] },
+    });
+    const { jobs, batch } = await aBatchOfJobs(intake, [named("Delta-1.tif", "x1"), named("b.tif", "DELTA-2")]);
+    await aBatchOfJobs(intake, [named("delta-3.tif", "x3"), named("other.tif", "x4")]);
+    const found = async (filter: BulkRequest["filter"]) =>
+      valueOf(await olga.call(ADMIN.bulkPreview, { body: { action: "hold", reason: WHY, filter } })).count;
+    const listed = async (query: { readonly q: string; readonly batch?: string }) =>
+      valueOf(await olga.call(ADMIN.jobs, { query })).items.length;
+    for (const query of [{ q: "delta" }, { q: "delta", batch }, { q: "example.org" }, { q: jobs[0]! }])
+      expect([query, await found(query)]).toEqual([query, await listed(query)]);
+    expect(await found({ q: "delta" })).toBe(3);
+    expect(await found({ q: jobs[0]! })).toBe(1);
+    expect(await found({ q: jobs[0]!, ids: [jobs[1]!] })).toBe(0);
+    const begun = valueOf(await order(olga, { action: "hold", filter: { q: "delta" }, expected_count: 3 }));
+    expect(await untilOver(olga, begun.id)).toMatchObject({ state: "done", applied: 3, refused: [] });
   });
 
   test("does not reach beyond the operator's collections", async () => {

@@ -12,6 +12,7 @@ import {
 } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
 import type { JobFilter } from "@sluice/wire";
+import { isMeant } from "../index/search.ts";
 import { batchIdOf } from "../views/lookup.ts";
 
 type Read = { readonly filter: QueueFilter } | { readonly problem: Problem };
@@ -24,7 +25,10 @@ export async function readFilter(open: OpenQueue, given: JobFilter, scope: Scope
   if (Object.values(given).every((value) => value === undefined)) {
     return wrong("/filter", "name what is meant: ids, states, a batch, a profile, …");
   }
-  const ids = given.ids?.map(jobIdOf);
+  // As in the list: an id means this one job, anything else is looked for in its words.
+  const named = given.q === undefined ? null : jobIdOf(given.q);
+  const listed = given.ids?.map(jobIdOf);
+  const ids = named === null ? listed : (listed ?? [named]).filter((id) => id === null || id === named);
   const unknown = ids?.indexOf(null) ?? -1;
   if (unknown >= 0) return wrong(`/filter/ids/${unknown}`, "is no id of a job");
   const batch = given.batch === undefined ? undefined : await batchIdOf(open, given.batch);
@@ -41,6 +45,7 @@ export async function readFilter(open: OpenQueue, given: JobFilter, scope: Scope
       ...(scope === "all" ? {} : { collections: scope }),
       ...(given.submitter === undefined ? {} : { submitter: given.submitter }),
       ...(code === undefined ? {} : { errorCode: code }),
+      ...(given.q === undefined || named !== null ? {} : { wants: (words) => isMeant(given.q ?? "", words) }),
       ...(min === undefined && max === undefined ? {} : { priority: rangeOf(min, max) }),
       ...(given.older_than_seconds === undefined ? {} : { olderThanMs: given.older_than_seconds * 1_000 }),
     },

@@ -7,6 +7,7 @@ import { ADMIN, showJobSummary } from "@sluice/wire";
 import { join } from "node:path";
 import type { z } from "zod";
 import { jobsPage, SCANNED_MAX } from "../index/job-page.ts";
+import { isMeant } from "../index/search.ts";
 import { listJobFiles } from "../views/job-files.ts";
 import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
 import { connected, SILENCE } from "./answers.ts";
@@ -111,8 +112,5 @@ function matches(job: JobView, { state, profile, error_code, q }: Partial<JobQue
   if (state !== undefined && shown.status !== state) return false;
   if (profile !== undefined && shown.profile !== profile) return false;
   if (error_code !== undefined && shown.error_code !== error_code) return false;
-  if (q === undefined) return true;
-  const text = q.toLowerCase();
-  const words = [shown.payload_name, shown.payload_url, shown.primary_id, ...shown.local_id];
-  return words.some((word) => word?.toLowerCase().includes(text) === true);
+  return q === undefined || isMeant(q, job);
 }

@@ -1,6 +1,7 @@
 /** What is known of each job without reading it again: to whom it belongs, and what it needs. Some 150 bytes each. */
 import { type BatchId, type JobId, type JobState, paths, PIPELINE, records } from "@sluice/queue-core";
 import type { ReadAnswer, Session } from "@sluice/zookeeper";
+import { nameOf } from "./search.ts";
 
 export interface JobFacts {
   readonly batch: BatchId;
@@ -89,23 +90,5 @@ export class FactStore {
     if (known !== undefined) return known as T;
     this.#words.set(word, word);
     return word;
-  }
-}
-
-const NAME_MAX = 200;
-
-/** As the depositor calls it, or the last part of its address; never a query: that may hold a signature. */
-export function nameOf(given: string | undefined, url: string, otherwise: string): string {
-  if (given !== undefined && given !== "") return given.slice(0, NAME_MAX);
-  const path = url.startsWith("upload:") ? url.slice("upload:".length) : URL.canParse(url) ? new URL(url).pathname : "";
-  const last = path.split("/").findLast((part) => part !== "");
-  return last === undefined ? otherwise : decoded(last).slice(0, NAME_MAX);
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
   }
 }

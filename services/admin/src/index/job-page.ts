@@ -14,6 +14,7 @@ import type { ReadAnswer, Session } from "@sluice/zookeeper";
 import type { JobFacts } from "./facts.ts";
 import type { JobIndex } from "./job-index.ts";
 import type { Listing } from "./listing.ts";
+import { mentions } from "./search.ts";
 
 export interface JobsQuery {
   readonly scope: Scope;
@@ -126,7 +127,7 @@ class Scan {
     this.#session = session;
     this.#index = index;
     this.#query = query;
-    this.#text = query.text?.toLowerCase() ?? null;
+    this.#text = query.text ?? null;
     this.#needsFacts = query.scope !== "all" || query.profile !== undefined || this.#text !== null;
   }
 
@@ -188,13 +189,10 @@ class Scan {
   }
 
   #hasText(id: JobId, answer: ReadAnswer | undefined): boolean {
-    const text = this.#text;
-    if (text === null) return true;
-    if (this.#index.factsOf(id)?.name.toLowerCase().includes(text) === true) return true;
+    if (this.#text === null) return true;
     const identifiers = answer?.kind === "node" ? records.identifiers.decode(answer.node.data) : null;
-    if (identifiers?.ok !== true) return false;
-    const { primary_id, local_id } = identifiers.value;
-    return [primary_id ?? "", ...local_id].some((each) => each.toLowerCase().includes(text));
+    const read = identifiers?.ok === true ? identifiers.value : null;
+    return mentions(this.#text, this.#index.factsOf(id)?.name ?? "", read);
   }
 }
 
