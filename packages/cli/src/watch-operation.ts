@@ -41,7 +41,7 @@ export async function watchOperation(context: Context, started: OperationView): 
   }
   if (last.state === "running") {
     printer.note(
-      `operation ${id} goes on. To see it: sluice operation watch ${id}; to stop it: sluice operation stop ${id}`,
+      `operation ${id} goes on. To see it: sluice operation watch ${id}; to stop it: sluice operation stop ${id} --reason TEXT`,
     );
     return io.interrupted.aborted ? EXIT.interrupted : EXIT.error;
   }

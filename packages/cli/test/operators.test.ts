@@ -211,7 +211,10 @@ describe("many jobs", () => {
     const id = begun.out.trim();
     expect((await olga(`operation watch ${id}`)).code).toBe(0);
     expect((await olga(`operation show ${id} -o json`)).out).toContain('"state": "done"');
-    expect((await olga(`operation stop ${id}`)).code).not.toBe(1);
+    const unexplained = await olga(`operation stop ${id}`);
+    expect([unexplained.code, unexplained.err]).toEqual([64, expect.stringContaining("every change needs a reason")]);
+    // It is over by now: nothing is left to be stopped.
+    expect((await olga(`operation stop ${id} ${WHY}`)).code).toBe(4);
   });
 });
 

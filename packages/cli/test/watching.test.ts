@@ -98,7 +98,7 @@ test("a bulk action goes on: how to see it and how to stop it is said, and nothi
   expect(code).toBe(130);
   expect(err).toContain("█████████░░░░░░░░░░░░░░░  4,000/10,000  running");
   expect(err).toContain(
-    "operation op7 goes on. To see it: sluice operation watch op7; to stop it: sluice operation stop op7",
+    "operation op7 goes on. To see it: sluice operation watch op7; to stop it: sluice operation stop op7 --reason TEXT",
   );
   expect(changes).toEqual(["POST /v1/jobs/actions/preview", "POST /v1/jobs/actions"]);
 });

@@ -2,6 +2,7 @@ import { ADMIN } from "@sluice/wire";
 import { type Command, toAdmin } from "../command.ts";
 import { refuse } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { REASON, reasonFor } from "../interact/confirm.ts";
 import { codeOf, operationLines, watchOperation } from "../watch-operation.ts";
 import { OPERATION_COLUMNS } from "./columns.ts";
 
@@ -52,9 +53,15 @@ export const OPERATION_COMMANDS: readonly Command[] = [
     words: ["operation", "stop"],
     says: "Stop a bulk action: what is done stays done",
     takes: [OPERATION],
-    examples: ["operation stop OPERATION"],
+    options: [REASON],
+    examples: ['operation stop OPERATION --reason "the wrong collection"'],
     async run(context) {
-      const answer = await context.admin.call(ADMIN.stopOperation, { params: { id: context.args[0] ?? "" } });
+      const reason = await reasonFor(context);
+      if (!reason.ok) return reason.code;
+      const answer = await context.admin.call(ADMIN.stopOperation, {
+        params: { id: context.args[0] ?? "" },
+        query: { reason: reason.value },
+      });
       if (!answer.ok) return refuse(context, answer);
       context.printer.show(answer.value, answer.value.id, () => operationLines(answer.value));
       return EXIT.ok;
