@@ -2,6 +2,7 @@
 import type { Response } from "express";
 
 import { printComment, printEvent, printRetry, type ServerEvent } from "./event-format.ts";
+import { isStillCaller } from "./wall/callers.ts";
 
 export interface StreamLimits {
   /** Events that wait for a slow listener; one more and it is cut off, to come back by itself. */
@@ -61,6 +62,16 @@ export class Listener implements EventStream {
     if (this.#over) return;
     this.#ending = true;
     if (!this.#blocked) this.#response.end();
+  }
+
+  /** Whoever may listen no longer hears nothing more, not even what waits. Why not, the answer to their next request says. */
+  async recheck(): Promise<void> {
+    if (await isStillCaller(this.#response).catch(() => true)) return;
+    if (this.#over) return;
+    this.#ending = true;
+    this.#waiting = [];
+    this.#response.end();
+    if (this.#blocked) this.#response.destroy();
   }
 
   beat(): void {

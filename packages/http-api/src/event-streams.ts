@@ -10,6 +10,8 @@ export interface EventStreamsOptions extends Partial<StreamLimits> {
   /** How many listeners a process takes. */
   readonly streamsMax?: number;
   readonly heartbeatMs?: number;
+  /** How often listeners are asked for anew: a token that was revoked or has expired hears nothing after so long. */
+  readonly recheckMs?: number;
   /** When a listener comes back after a break. */
   readonly retryMs?: number;
   readonly random?: () => number;
@@ -30,6 +32,7 @@ export interface EventStreams {
 const DEFAULTS = {
   streamsMax: 1_000,
   heartbeatMs: 15_000,
+  recheckMs: 3_000,
   retryMs: 3_000,
   waitingMax: 100,
   silentBeatsMax: 4,
@@ -49,14 +52,27 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
   const listeners = new Set<Listener>();
   let closing = false;
   // Only while somebody listens: an idle process has no timer of ours.
-  let heart: NodeJS.Timeout | null = null;
-  const beat = (): void => listeners.forEach((listener) => listener.beat());
+  let timers: readonly NodeJS.Timeout[] = [];
+  const each =
+    (act: (listener: Listener) => void): (() => void) =>
+    () =>
+      listeners.forEach(act);
+  const startTimers = (): readonly NodeJS.Timeout[] => [
+    setInterval(
+      each((listener) => listener.beat()),
+      options.heartbeatMs,
+    ).unref(),
+    setInterval(
+      each((listener) => void listener.recheck()),
+      options.recheckMs,
+    ).unref(),
+  ];
   const gone = (listener: Listener): void => {
     listeners.delete(listener);
     options.onChange("closed");
-    if (listeners.size > 0 || heart === null) return;
-    clearInterval(heart);
-    heart = null;
+    if (listeners.size > 0) return;
+    timers.forEach(clearInterval);
+    timers = [];
   };
 
   return {
@@ -85,7 +101,7 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
       );
       listeners.add(listener);
       options.onChange("opened");
-      heart ??= setInterval(beat, options.heartbeatMs).unref();
+      if (timers.length === 0) timers = startTimers();
       listener.closed.addEventListener("abort", () => gone(listener), { once: true });
       return listener;
     },

@@ -8,10 +8,11 @@ import {
   type HttpServer,
   limitCallers,
   limitGuesses,
+  makeEventStreams,
   openApiDocument,
   operation,
 } from "../src/index.ts";
-import { serve } from "./support.ts";
+import { readEvents, serve } from "./support.ts";
 
 const CALLERS: Readonly<Record<string, Caller>> = {
   vera: { id: "token:vera", name: "Vera", role: "viewer", scope: "all" },
@@ -139,5 +140,44 @@ describe("the wall", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("cache-control")).toBe("no-store");
+  });
+});
+
+describe("a stream of events behind the wall", () => {
+  type Now = Awaited<ReturnType<Authenticator["authenticate"]>>;
+  const olga: Now = { kind: "caller", caller: CALLERS["olga"]! };
+
+  /** `now` is what the authenticator says from then on. */
+  async function listening() {
+    let now = olga;
+    const streams = makeEventStreams({ recheckMs: 2, heartbeatMs: 4 });
+    server = await serve((app) => {
+      app.use(callers({ authenticator: { authenticate: () => Promise.resolve(now) } }));
+      app.get("/events", (request, response) => void streams.open(request, response));
+    });
+    const events = readEvents(await fetch(`${server.url}/events`, { headers: { authorization: "Bearer olga" } }));
+    await events.next();
+    return { events, streams, becomes: (next: Now) => (now = next) };
+  }
+
+  it.each<[string, Now]>([
+    ["the token is revoked or has expired", { kind: "refused", why: "unknown" }],
+    ["the caller may less than before", { kind: "caller", caller: { ...CALLERS["olga"]!, role: "viewer" } }],
+    ["the caller sees fewer collections", { kind: "caller", caller: { ...CALLERS["olga"]!, scope: ["one"] } }],
+  ])("ends when %s", async (_why, next) => {
+    const { events, streams, becomes } = await listening();
+    expect(await events.next()).toEqual({ comment: "still here" });
+    becomes(next);
+    let last = await events.next();
+    while (last !== null) last = await events.next();
+    expect(streams.count).toBe(0);
+  });
+
+  it("goes on while nobody can be asked about its caller", async () => {
+    const { events, streams, becomes } = await listening();
+    becomes({ kind: "silence" });
+    for (let beats = 0; beats < 5; beats++) expect(await events.next()).toEqual({ comment: "still here" });
+    expect(streams.count).toBe(1);
+    await events.cancel();
   });
 });

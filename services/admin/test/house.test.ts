@@ -87,6 +87,18 @@ describe("tokens", () => {
     const pages = valueOf(await root.call(ADMIN.audit, { query: { limit: 1 } }));
     expect(pages.next_cursor).not.toBeNull();
   });
+
+  test("that are revoked hear no more: their streams end, and coming back is refused", async () => {
+    const root = admin.as("admin");
+    const body = { name: "Lena", role: "viewer", reason: "listens for a while" } as const;
+    const { id, token } = valueOf(await root.call(ADMIN.makeToken, { body }));
+    const headers = { authorization: `Bearer ${token}` };
+    const stream = await fetch(`${admin.url}/v1/batches/${made.batch}/events`, { headers });
+    expect(stream.status).toBe(200);
+    valueOf(await root.call(ADMIN.revokeToken, { params: { id }, query: { reason: "heard enough" } }));
+    expect(await stream.text()).toContain(made.batch);
+    expect(refusalOf(await admin.withToken(token).call(ADMIN.me, {})).status).toBe(401);
+  });
 });
 
 describe("the tree", () => {

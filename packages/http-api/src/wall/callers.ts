@@ -15,6 +15,7 @@ export interface CallersOptions {
 }
 
 const CALLER = "caller";
+const STILL = "still";
 
 export function callers({ authenticator, cookie, onRefused }: CallersOptions): RequestHandler {
   return async (request, response, next) => {
@@ -24,9 +25,11 @@ export function callers({ authenticator, cookie, onRefused }: CallersOptions): R
       turnAway(request, response, problem("FORBIDDEN", "pages of other sites may not ask in your name"));
       return;
     }
-    const found = await authenticator.authenticate(fromCookie === undefined ? header : `Bearer ${fromCookie}`);
+    const credentials = fromCookie === undefined ? header : `Bearer ${fromCookie}`;
+    const found = await authenticator.authenticate(credentials);
     if (found.kind === "caller") {
       response.locals[CALLER] = found.caller;
+      response.locals[STILL] = async () => isStill(found.caller, await authenticator.authenticate(credentials));
       next();
       return;
     }
@@ -79,6 +82,23 @@ export function callerOf(response: Response): Caller {
     throw new Error("a route without authentication asked for its caller");
   return caller as Caller;
 }
+
+/**
+ * Asks anew whether the caller is who they were: for answers that go on for long. Whoever cannot be asked about just now is
+ * taken for the same, as they would be at their next request.
+ */
+export async function isStillCaller(response: Response): Promise<boolean> {
+  const still: unknown = response.locals[STILL];
+  return typeof still !== "function" || (await (still as () => Promise<boolean>)());
+}
+
+/** Other rights count from the next request on: whoever listens comes back, and makes it. */
+function isStill(caller: Caller, now: Authentication): boolean {
+  if (now.kind === "silence") return true;
+  return now.kind === "caller" && rightsOf(now.caller) === rightsOf(caller);
+}
+
+const rightsOf = ({ id, role, scope }: Caller): string => JSON.stringify([id, role, scope]);
 
 /** Lets pass whose role has the permission. */
 export const allow =
