@@ -21,18 +21,21 @@ export function makeTreeTokens({ session, monotonicMs, maxAgeMs = MAX_AGE_MS }: 
   const look = async (): Promise<void> => {
     const now = session();
     if (now?.state !== "connected") return;
+    const beganMs = monotonicMs();
     const read = await readTokens(now, known?.version);
     if (read === "silence") return;
-    lookedAtMs = monotonicMs();
+    lookedAtMs = beganMs;
     // A record of a role that this version does not know is no token here.
     if (read !== null) known = { version: read.version, byId: new Map(read.tokens.flatMap(entry)) };
   };
+  /** However many ask, one looks. */
+  const lookOnce = (): Promise<void> => (looking ??= look().finally(() => (looking = null)));
   return {
     async find(id) {
-      if (monotonicMs() - lookedAtMs >= maxAgeMs) {
-        looking ??= look().finally(() => (looking = null));
-        await looking;
-      }
+      const askedMs = monotonicMs();
+      if (askedMs - lookedAtMs >= maxAgeMs) await lookOnce();
+      // Unknown may mean new: whoever has just been given a token must not be told that nobody knows it.
+      if (known?.byId.has(id) !== true && lookedAtMs < askedMs) await lookOnce();
       return known === null ? "silence" : (known.byId.get(id) ?? "none");
     },
   };
