@@ -1,8 +1,12 @@
 /** Who may submit, and to what; who sees what waits in the journal. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { makeClient } from "@sluice/client";
 import { batchUuidFromKey } from "@sluice/queue-core";
+import { waitFor } from "@sluice/testkit";
 import { INTAKE } from "@sluice/wire";
+import { INCOMING } from "../src/files/incoming.ts";
 import { intakeOperations } from "../src/http/api.ts";
 import { aToken, wallFor } from "./access-support.ts";
 import { formOf, problemOf, startApp } from "./http-support.ts";
@@ -117,6 +121,51 @@ describe.each(WAYS)("a submission by %s", (_way, submit) => {
     const unknown = aToken("depositor", ["demo_content"]);
     expect((await submit(app, unknown.headers, "demo_content")).status).toBe(401);
     expect(app.queue.created.size).toBe(0);
+  });
+});
+
+describe.each([
+  ["a form", "/v1/batches"],
+  ["Merritt's form", "/poster/submit"],
+])("%s for somebody else's collection", (_form, path) => {
+  /** The beginning of a form whose file never ends. */
+  const endlessForm = (profile: string): ReadableStream => {
+    const lines = [
+      "--b",
+      'Content-Disposition: form-data; name="profile"',
+      "",
+      profile,
+      "--b",
+      'Content-Disposition: form-data; name="file"; filename="a.bin"',
+      "",
+      "the first bytes",
+    ];
+    return new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(lines.join("\r\n"))) });
+  };
+
+  test("is refused before its file is read, and nothing of it is kept", async () => {
+    const app = await guarded();
+    const refused = await fetch(app.base + path, {
+      method: "POST",
+      headers: { ...stranger.headers, "content-type": "multipart/form-data; boundary=b" },
+      body: endlessForm("demo_content"),
+      duplex: "half",
+    });
+    expect([refused.status, await problemOf(refused)]).toMatchObject([
+      403,
+      { code: "FORBIDDEN", detail: "you may not submit to demo_content" },
+    ]);
+    await waitFor(async () => (await readdir(join(app.root, INCOMING))).length === 0);
+  });
+
+  test("is refused after its file when it names it there, and nothing of it is kept", async () => {
+    const app = await guarded();
+    const form = new FormData();
+    form.set("file", new Blob(["hello"]), "a.txt");
+    form.set("profile", "demo_content");
+    const refused = await fetch(app.base + path, { method: "POST", headers: stranger.headers, body: form });
+    expect(refused.status).toBe(403);
+    await waitFor(async () => (await readdir(join(app.root, INCOMING))).length === 0);
   });
 });
 

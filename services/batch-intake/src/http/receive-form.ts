@@ -29,35 +29,37 @@ const FIELD_BYTES_MAX = 64 * 1024;
 const FILES_MAX = 100;
 const FILE_FIELD = "file";
 
-export function receiveForm(
-  req: IncomingMessage,
-  incoming: IncomingFolder,
-  maxUploadBytes: number,
-): Promise<FormResult> {
+export interface FormRules {
+  readonly maxUploadBytes: number;
+  /** Asked before a file is read, with the fields that came before it: whoever may not send it need not. */
+  readonly refuses: (fields: ReadonlyMap<string, string>) => Problem | null;
+}
+
+export function receiveForm(req: IncomingMessage, incoming: IncomingFolder, rules: FormRules): Promise<FormResult> {
   const contentType = req.headers["content-type"] ?? "";
   if (!/^multipart\/form-data\s*;/i.test(contentType)) {
     const detail = "expected multipart/form-data with a boundary";
     return Promise.resolve({ ok: false, problem: problem("UNSUPPORTED_MEDIA_TYPE", detail) });
   }
-  return new FormReceiver(req, contentType, incoming, maxUploadBytes).run();
+  return new FormReceiver(req, contentType, incoming, rules).run();
 }
 
 class FormReceiver {
   readonly #req: IncomingMessage;
   readonly #contentType: string;
   readonly #incoming: IncomingFolder;
-  readonly #maxUploadBytes: number;
+  readonly #rules: FormRules;
   readonly #fields = new Map<string, string>();
   readonly #gone = new AbortController();
   readonly #files: Promise<ReceivedFile | null>[] = [];
   #stream: BusboyFileStream | null = null;
   #problem: Problem | null = null;
 
-  constructor(req: IncomingMessage, contentType: string, incoming: IncomingFolder, maxUploadBytes: number) {
+  constructor(req: IncomingMessage, contentType: string, incoming: IncomingFolder, rules: FormRules) {
     this.#req = req;
     this.#contentType = contentType;
     this.#incoming = incoming;
-    this.#maxUploadBytes = maxUploadBytes;
+    this.#rules = rules;
   }
 
   async run(): Promise<FormResult> {
@@ -105,7 +107,7 @@ class FormReceiver {
       return new Busboy({
         headers: { ...this.#req.headers, "content-type": this.#contentType },
         preservePath: true, // a name with folders is refused, not mended
-        limits: { fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, fileSize: this.#maxUploadBytes },
+        limits: { fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, fileSize: this.#rules.maxUploadBytes },
       });
     } catch (error) {
       this.#complain(notAForm(error));
@@ -125,6 +127,12 @@ class FormReceiver {
   }
 
   #takeFile(field: string, stream: BusboyFileStream, filename: string | undefined, giveUp: () => void): void {
+    const refused = this.#rules.refuses(this.#fields);
+    if (refused !== null) {
+      this.#complain(refused);
+      giveUp();
+      return;
+    }
     const wrong = this.#fileProblem(field);
     if (wrong !== null) {
       this.#complain(wrong);
@@ -147,7 +155,7 @@ class FormReceiver {
   async #store(slot: number, stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {
     const stored = await this.#incoming.receive(slot, stream, ["sha256", ...this.#wantedDigest()], this.#gone.signal);
     if (stream.truncated) {
-      this.#complain(problem("PAYLOAD_TOO_LARGE", `the file has more than ${this.#maxUploadBytes} bytes`));
+      this.#complain(problem("PAYLOAD_TOO_LARGE", `the file has more than ${this.#rules.maxUploadBytes} bytes`));
       return null;
     }
     if (stored.ok) return { name, ...stored.value };

@@ -1,5 +1,6 @@
 /** Submissions that bring their payload along: a multipart form, in the words of whoever speaks it. */
 import { randomUUID } from "node:crypto";
+import { type Caller, inScope } from "@sluice/access";
 import { callerOf, type Problem, sendProblem } from "@sluice/http-api";
 import type { Request, Response } from "express";
 import type { IncomingFolder } from "../files/incoming.ts";
@@ -35,7 +36,10 @@ export async function takeForm(deps: HttpDeps, req: Request, res: Response, dial
     return;
   }
   try {
-    const received = await receiveForm(req, incoming.value, deps.uploadMaxBytes);
+    const received = await receiveForm(req, incoming.value, {
+      maxUploadBytes: deps.uploadMaxBytes,
+      refuses: (fields) => notTheirs(callerOf(res), given(fields, dialect.names.profile)),
+    });
     if (received.ok) await submit(deps, req, res, dialect, received.form, incoming.value);
     else if (received.problem !== null) refuse(res, received.problem);
     else res.destroy();
@@ -43,6 +47,10 @@ export async function takeForm(deps: HttpDeps, req: Request, res: Response, dial
     await incoming.value.discard();
   }
 }
+
+/** A form that names its collection after its file is refused after it. */
+const notTheirs = ({ scope }: Caller, profile: string): Problem | null =>
+  profile === "" || inScope(scope, profile) ? null : refusalProblem({ kind: "not-theirs", profile }, "form");
 
 /** Whoever is still sending is told not to: the connection ends with this answer. */
 function refuse(res: Response, problem: Problem): void {
