@@ -124,6 +124,7 @@ export class Journal {
       records: this.#records,
       bytes: this.#bytes,
       segments: this.#segments.length,
+      usedRatio: Math.max(this.#records / this.#options.maxRecords, this.#bytes / this.#options.maxBytes),
       oldestAgeMs: oldest === undefined ? null : Math.max(0, this.#options.clock.nowMs() - oldest.atMs),
       full: this.#turnedAway || !this.#fits(HEADER_BYTES),
       broken: this.#broken,

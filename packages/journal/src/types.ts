@@ -43,6 +43,8 @@ export interface JournalStats {
   readonly records: number;
   readonly bytes: number;
   readonly segments: number;
+  /** How near its bounds it is, the nearer one of the two: 1 = at its bound. */
+  readonly usedRatio: number;
   /** null when nothing waits. */
   readonly oldestAgeMs: number | null;
   /** Not even the smallest record would be taken. */

@@ -57,6 +57,7 @@ describe("a journal", () => {
       records: 0,
       bytes: 0,
       segments: 0,
+      usedRatio: 0,
       oldestAgeMs: null,
       full: false,
       broken: null,

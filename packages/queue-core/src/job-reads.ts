@@ -42,7 +42,7 @@ function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAns
   }
   if (lockNode) {
     const lock = records.lock.decode(lockNode.data);
-    return { kind: "locked", entry, lock: lock.ok ? lock.value : null };
+    return { kind: "locked", entry, lock: lock.ok ? lock.value : null, sinceMs: lockNode.stat.ctime };
   }
   const fleetJob = required(records.fleetJob, fleetNode);
   if (!fleetJob.ok || !fleetNode)

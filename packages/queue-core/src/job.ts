@@ -8,7 +8,8 @@ import type { JobState } from "./states.ts";
 /** A listed entry, looked at: everything a worker needs to decide whether to claim it, from one multiRead. */
 export type Candidate =
   | ReadyCandidate
-  | { readonly kind: "locked"; readonly entry: QueueEntry; readonly lock: Lock | null }
+  /** `sinceMs` is the server's. */
+  | { readonly kind: "locked"; readonly entry: QueueEntry; readonly lock: Lock | null; readonly sinceMs: number }
   | { readonly kind: "waiting"; readonly entry: QueueEntry; readonly readyAtMs: number; readonly why: string }
   /** The entry is a rumour: the job is elsewhere or no more. */
   | { readonly kind: "moved"; readonly entry: QueueEntry; readonly state: JobState; readonly statusVersion: number }

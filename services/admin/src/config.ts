@@ -24,6 +24,8 @@ export const adminConfig = baseConfig.extend({
   ...ACCESS_FIELDS,
   /** However many scrape and look, ZooKeeper is asked at most this often. */
   SURVEY_MAX_AGE_MS: wholeNumber({ max: 60_000 }).default(2_000),
+  /** How often the whole tree is looked over for contradictions; 0 = never. */
+  FSCK_INTERVAL_MS: wholeNumber({ max: 86_400_000 }).default(900_000),
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
   /** As the provisioner has it: shown, not used. */

@@ -1,20 +1,10 @@
-import { Gauge, type Registry } from "prom-client";
+import type { SnapshotMetric } from "./export-snapshot.ts";
 import type { FleetSurvey } from "./survey.ts";
-import type { Surveyor } from "./surveyor.ts";
 
 /** The ingest queue; the general job queue will be others. */
 const QUEUE = "ingest";
 
-type Labels = Readonly<Record<string, string>>;
-
-export interface FleetMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-  readonly values: (survey: FleetSurvey) => readonly (readonly [Labels, number])[];
-}
-
-export const FLEET_METRICS: readonly FleetMetric[] = [
+export const FLEET_METRICS: readonly SnapshotMetric<FleetSurvey>[] = [
   {
     name: "sluice_queue_jobs",
     help: "Jobs in each state",
@@ -33,6 +23,12 @@ export const FLEET_METRICS: readonly FleetMetric[] = [
     labels: ["queue", "stage"],
     values: ({ stages }) =>
       stages.map(({ stage, oldestReadyAgeMs }) => [{ queue: QUEUE, stage }, oldestReadyAgeMs / 1000]),
+  },
+  {
+    name: "sluice_stage_oldest_lock_age_seconds",
+    help: "How long the longest job of each stage has been in somebody's hands; 0 when none is; of a sample above 200 jobs",
+    labels: ["stage"],
+    values: ({ stages }) => stages.map(({ stage, oldestLockAgeMs }) => [{ stage }, oldestLockAgeMs / 1000]),
   },
   {
     name: "sluice_batches",
@@ -57,20 +53,3 @@ export const FLEET_METRICS: readonly FleetMetric[] = [
     values: ({ stages }) => stages.map(({ stage, workers }) => [{ stage }, workers]),
   },
 ];
-
-/** Computed at scrape. Without an answer from ZooKeeper there are no values: none are better than old ones. */
-export function exportFleet(registry: Registry, surveyor: Surveyor): void {
-  for (const { name, help, labels, values } of FLEET_METRICS) {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      labelNames: [...labels],
-      registers: [registry],
-      async collect() {
-        const survey = await surveyor.survey();
-        gauge.reset();
-        if (survey !== null) for (const [at, value] of values(survey)) gauge.set({ ...at }, value);
-      },
-    });
-  }
-}

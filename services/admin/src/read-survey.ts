@@ -71,6 +71,7 @@ async function surveyStage(session: Session, stage: Stage, counts: Counts, holds
   const other = await otherWork(session, OTHER_WORK[stage] ?? []);
   if (estimated === null || other === null) return null;
   const paused = holds.queuePaused || holds.pausedStages.has(stage);
+  const ageMs = (sinceMs: number): number => Math.max(0, session.serverNowMs() - sinceMs);
   const oldest = [estimated.oldestReadyAtMs, other.oldestAtMs].filter((ms) => ms !== null);
   return {
     stage,
@@ -78,13 +79,14 @@ async function surveyStage(session: Session, stage: Stage, counts: Counts, holds
     waiting: jobs + other.count,
     ready: paused ? 0 : estimated.ready + other.count,
     exact: estimated.exact,
-    oldestReadyAgeMs: paused || oldest.length === 0 ? 0 : Math.max(0, session.serverNowMs() - Math.min(...oldest)),
+    oldestReadyAgeMs: paused || oldest.length === 0 ? 0 : ageMs(Math.min(...oldest)),
+    oldestLockAgeMs: estimated.oldestLockAtMs === null ? 0 : ageMs(estimated.oldestLockAtMs),
     workers: counts.workers[stage],
     paused,
   };
 }
 
-const NOTHING: ReadyEstimate = { ready: 0, exact: true, oldestReadyAtMs: null };
+const NOTHING: ReadyEstimate = { ready: 0, exact: true, oldestReadyAtMs: null, oldestLockAtMs: null };
 
 async function readyJobs(session: Session, state: JobState): Promise<ReadyEstimate | null> {
   const listed = await session.children(paths.queue(state));

@@ -41,16 +41,22 @@ export interface ReadyEstimate {
   readonly ready: number;
   readonly exact: boolean;
   readonly oldestReadyAtMs: number | null;
+  /** Of those that were looked at. */
+  readonly oldestLockAtMs: number | null;
 }
 
 /** What the sample says about the whole queue. `head` and `spread` are the sample's entries, looked at. */
 export function estimate(head: readonly Candidate[], spread: readonly Candidate[], rest: number): ReadyEstimate {
   const readyOf = (candidates: readonly Candidate[]) => candidates.filter((candidate) => candidate.kind === "ready");
   const share = spread.length === 0 ? 0 : readyOf(spread).length / spread.length;
-  const times = [...readyOf(head), ...readyOf(spread)].map(({ readyAtMs }) => readyAtMs);
+  const looked = [...head, ...spread];
   return {
     ready: readyOf(head).length + Math.round(rest * share),
     exact: rest === 0,
-    oldestReadyAtMs: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)),
+    oldestReadyAtMs: earliest(readyOf(looked).map(({ readyAtMs }) => readyAtMs)),
+    oldestLockAtMs: earliest(looked.flatMap((each) => (each.kind === "locked" ? [each.sinceMs] : []))),
   };
 }
+
+const earliest = (times: readonly number[]): number | null =>
+  times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));

@@ -1,14 +1,18 @@
 import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
 import { makeEventStreams } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
-import type { ExtraServer, Instruments, ServiceParts } from "@sluice/stage-runtime";
-import type { Session } from "@sluice/zookeeper";
+import { type ExtraServer, type Instruments, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import { parseConnect, type Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
+import { connect as connectTcp } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { AdminConfig } from "./config.ts";
 import { historyKeeper, makeHistory } from "./fleet/history.ts";
 import { makeOverviews } from "./fleet/overview.ts";
-import { exportFleet } from "./gauges.ts";
+import { CONSISTENCY_METRICS } from "./consistency/gauges.ts";
+import { consistencyKeeper } from "./consistency/keeper.ts";
+import { exportSnapshot } from "./export-snapshot.ts";
+import { FLEET_METRICS } from "./gauges.ts";
 import { httpServer } from "./http-server.ts";
 import { adminApp } from "./http/app.ts";
 import type { Archive } from "./http/archived.ts";
@@ -18,7 +22,11 @@ import { makeTopics } from "./http/topics.ts";
 import { indexFiller } from "./index/fill-index.ts";
 import type { JobIndex } from "./index/job-index.ts";
 import type { ADMIN_METRICS } from "./metrics.ts";
+import { sharedLook } from "./shared-look.ts";
 import { makeSurveyor } from "./surveyor.ts";
+import { askOver } from "./zookeeper-servers/ask.ts";
+import { ZOOKEEPER_SERVER_METRICS } from "./zookeeper-servers/gauges.ts";
+import { lookAtServers } from "./zookeeper-servers/look.ts";
 
 /** What the service reads besides the queue. */
 export interface Outside {
@@ -52,7 +60,8 @@ export function serveFleet(
 ): readonly ExtraServer[] {
   const { queue, clock, registry, log } = parts;
   const surveyor = makeSurveyor(queue, clock, config.SURVEY_MAX_AGE_MS);
-  exportFleet(registry, surveyor);
+  exportSnapshot(registry, FLEET_METRICS, surveyor.survey);
+  exportServers(config, parts);
   const session = (): Session | null => queue()?.context.session ?? null;
   const history = makeHistory({ session, surveyor, nowMs: clock.nowMs });
   const streams = makeEventStreams({ onChange: () => metrics.streams.set(streams.count) });
@@ -91,6 +100,13 @@ export function serveFleet(
   });
   return [
     indexFiller(index, session),
+    consistencyKeeper({
+      session,
+      everyMs: config.FSCK_INTERVAL_MS,
+      metrics: makeInstruments(CONSISTENCY_METRICS, registry),
+      clock,
+      log,
+    }),
     historyKeeper(history, (error) => log.error({ err: error }, "no sample was taken")),
     httpServer(app, {
       host: config.HOST,
@@ -101,6 +117,14 @@ export function serveFleet(
       onListening: (url) => outside.onListening?.(url),
     }),
   ];
+}
+
+/** The servers of the ensemble, each asked for itself: a session sees only the one it is connected to. */
+function exportServers(config: AdminConfig, { registry, clock }: ServiceParts): void {
+  const { servers } = parseConnect(config.ZOOKEEPER_CONNECT);
+  const ask = askOver(connectTcp);
+  const look = sharedLook(() => lookAtServers(servers, ask), clock, config.SURVEY_MAX_AGE_MS);
+  exportSnapshot(registry, ZOOKEEPER_SERVER_METRICS, look);
 }
 
 function authenticatorOf(

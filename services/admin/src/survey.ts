@@ -22,6 +22,8 @@ export interface StageSurvey {
   readonly exact: boolean;
   /** How long the oldest ready work of the sample has been ready; 0 when there is none. */
   readonly oldestReadyAgeMs: number;
+  /** How long the longest of the jobs that were looked at has been in somebody's hands; 0 when none is. */
+  readonly oldestLockAgeMs: number;
   readonly workers: number;
   readonly paused: boolean;
 }

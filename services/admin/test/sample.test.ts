@@ -7,7 +7,7 @@ const entries = (count: number, priority: (i: number) => number = () => 5): Queu
     (a, b) => a.priority - b.priority,
   );
 const ready = (entry: QueueEntry, readyAtMs: number): Candidate => ({ kind: "ready", entry, readyAtMs }) as Candidate;
-const locked = (entry: QueueEntry): Candidate => ({ kind: "locked", entry, lock: null });
+const locked = (entry: QueueEntry, sinceMs = 0): Candidate => ({ kind: "locked", entry, lock: null, sinceMs });
 
 describe("the sample of a queue", () => {
   test("is the whole queue as long as it is short", () => {
@@ -36,22 +36,25 @@ describe("what a sample says of the whole", () => {
   const [a, b, c] = entries(3) as [QueueEntry, QueueEntry, QueueEntry];
 
   test("is exact for a short queue", () => {
-    expect(estimate([ready(a, 70), locked(b), ready(c, 50)], [], 0)).toEqual({
+    expect(estimate([ready(a, 70), locked(b, 40), ready(c, 50)], [], 0)).toEqual({
       ready: 2,
       exact: true,
       oldestReadyAtMs: 50,
+      oldestLockAtMs: 40,
     });
   });
 
   test("is reckoned from the spread for a long one", () => {
-    expect(estimate([locked(a)], [ready(b, 30), locked(c)], 1_000)).toEqual({
+    expect(estimate([locked(a, 60)], [ready(b, 30), locked(c, 20)], 1_000)).toEqual({
       ready: 500,
       exact: false,
       oldestReadyAtMs: 30,
+      oldestLockAtMs: 20,
     });
   });
 
   test("is nothing for a queue in which all is in hand", () => {
-    expect(estimate([locked(a)], [], 0)).toEqual({ ready: 0, exact: true, oldestReadyAtMs: null });
+    expect(estimate([locked(a, 60)], [], 0)).toMatchObject({ ready: 0, exact: true, oldestReadyAtMs: null });
+    expect(estimate([ready(a, 60)], [], 0)).toMatchObject({ oldestLockAtMs: null });
   });
 });

@@ -63,6 +63,21 @@ describe("a look at the fleet", () => {
     expect(stageOf(await survey(later), "estimator").oldestReadyAgeMs).toBe(0);
   });
 
+  test("measures how long a job has been in somebody's hands", async () => {
+    const { jobs } = await aBatchOfJobs(intake, 2);
+    const inHand = await claimJob(intake, "Pending", jobs[0]!);
+    const lock = await operator.session.get(paths.jobLock(jobs[0]!));
+    const lockedAtMs = lock.ok ? lock.value.stat.ctime : Number.NaN;
+    const later: Session = Object.assign(Object.create(operator.session) as Session, {
+      serverNowMs: () => lockedAtMs + 90_000,
+      children: operator.session.children.bind(operator.session),
+      readMany: operator.session.readMany.bind(operator.session),
+    });
+    expect(stageOf(await survey(later), "batch-intake").oldestLockAgeMs).toBe(90_000);
+    await intake.jobs.giveBack(inHand.lease, "handback", { delayMs: 0, why: "", countsAttempt: false });
+    expect(stageOf(await survey(later), "batch-intake").oldestLockAgeMs).toBe(0);
+  });
+
   test("finds nothing ready in a queue that is paused, nor in a stage that is", async () => {
     await aBatchOfJobs(intake, 2);
     expect(await setHold(operator.ctx, OPERATOR, { kind: "stage", stage: "batch-intake" })).toMatchObject({

@@ -5,6 +5,7 @@ import { type Instruments, makeInstruments, type MetricSpec, type ServiceParts }
 export const JOURNAL_METRICS = {
   records:   { type: "gauge",   name: "sluice_journal_records",              labels: [], exportedBy: "each worker", help: "Submissions in the journal that wait for the queue" },
   bytes:     { type: "gauge",   name: "sluice_journal_bytes",                labels: [], exportedBy: "each worker", help: "Size of what waits in the journal" },
+  usedRatio: { type: "gauge",   name: "sluice_journal_used_ratio",           labels: [], exportedBy: "each worker", help: "How near the journal is to its bounds of records and bytes; 1 = at its bound" },
   oldestAge: { type: "gauge",   name: "sluice_journal_oldest_age_seconds",   labels: [], exportedBy: "each worker", help: "How long the oldest submission in the journal has waited; 0 when none does" },
   full:      { type: "gauge",   name: "sluice_journal_full",                 labels: [], exportedBy: "each worker", help: "1 while the journal is at its bound, or cannot be written, and submissions are answered 503" },
   appended:  { type: "counter", name: "sluice_journal_appended_total",       labels: [], exportedBy: "each worker", help: "Submissions written to the journal" },
@@ -27,9 +28,10 @@ export function journalMetrics(registry: ServiceParts["registry"]): JournalMetri
   let counted = 0;
   return {
     ...metrics,
-    show({ records, bytes, oldestAgeMs, full, broken }, appended) {
+    show({ records, bytes, usedRatio, oldestAgeMs, full, broken }, appended) {
       metrics.records.set(records);
       metrics.bytes.set(bytes);
+      metrics.usedRatio.set(usedRatio);
       metrics.oldestAge.set((oldestAgeMs ?? 0) / 1_000);
       metrics.full.set(full || broken !== null ? 1 : 0);
       metrics.appended.inc(appended - counted);

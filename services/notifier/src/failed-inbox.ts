@@ -52,10 +52,7 @@ async function handle(item: InboxItem, ctx: InboxContext, parts: FailedInboxPart
   const record = records.callback.decode(item.data);
   const id = record.ok ? parseJobId(record.value.job) : null;
   if (!record.ok || id === null) {
-    ctx.log.error(
-      { item: item.name, problem: record.ok ? "no job id" : record.problem },
-      "callback dropped: not readable",
-    );
+    ctx.log.error({ problem: record.ok ? "no job id" : record.problem }, "callback dropped: not readable");
     return consumed;
   }
   const subject = await parts.readSubject(ctx.queue, id);
@@ -115,6 +112,6 @@ function settle(delivery: Delivery, record: CallbackRecord, ctx: InboxContext, p
   const failedAtMs = parseTimestamp(record.at) ?? 0;
   if (delivery.kind === "later" && ctx.clock.nowMs() - failedAtMs < parts.giveUpAfterMs)
     return retry("CALLBACK_FAILED", delivery.why, delivery.delayMs);
-  ctx.log.warn({ job: record.job, why: delivery.why }, "the callback of a failed job was given up");
+  ctx.log.warn({ why: delivery.why }, "the callback of a failed job was given up");
   return consumed;
 }

@@ -26,7 +26,7 @@ export async function cleanUp(
   const archived = await archiveBatch(ctx.queue, id, archive, formatTimestamp(ctx.clock.nowMs()));
   await ctx.failpoint("afterArchive");
   if (archived.kind !== "archived") {
-    ctx.log.warn({ batch: id, why: archived.message }, "not archived, so not cleaned up yet");
+    ctx.log.warn({ batch_id: id, why: archived.message }, "not archived, so not cleaned up yet");
     return { kind: "not-yet", why: archived.message };
   }
   await recycled.take(id);
@@ -34,10 +34,10 @@ export async function cleanUp(
   const result = await cleanUpBatch(ctx.queue, id);
   await ctx.failpoint("afterCleanUp");
   if (result.kind !== "cleaned") {
-    ctx.log.warn({ batch: id, result }, "not cleaned up yet");
+    ctx.log.warn({ batch_id: id, result }, "not cleaned up yet");
     return { kind: "not-yet", why: result.kind === "not-yet" ? result.why : "no answer" };
   }
   await recycled.remove(id);
-  ctx.log.info({ batch: id, jobs: result.jobs }, "cleaned up");
+  ctx.log.info({ batch_id: id, jobs: result.jobs }, "cleaned up");
   return { kind: "cleaned" };
 }

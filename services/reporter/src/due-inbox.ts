@@ -14,7 +14,7 @@ export const dueInbox: Inbox = {
     const id = parseBatchId(item.name);
     if (id === null) return consumed;
     const gate = await openReport(ctx.queue, id);
-    if (gate.kind === "opened") ctx.log.info({ batch: id }, "every job has ended: the batch is to be reported");
+    if (gate.kind === "opened") ctx.log.info("every job has ended: the batch is to be reported");
     return outcomeOf(gate);
   },
 };

@@ -27,6 +27,8 @@ export const REPORTER_METRICS = {
   },
 } as const satisfies Record<string, MetricSpec>;
 
+const OUTCOMES = ["sent", "later", "refused", "nobody"] as const satisfies Parameters<ReporterCounters["onMail"]>[0][];
+
 export interface ReporterCounters {
   readonly onMail: NonNullable<PostmanParts["onMail"]>;
   readonly holds: EndedHoldsParts;
@@ -34,6 +36,8 @@ export interface ReporterCounters {
 
 export function reporterCounters(registry: Registry): ReporterCounters {
   const { mails, lifted, released } = makeInstruments(REPORTER_METRICS, registry);
+  // Of a counter that appears with its first event, Prometheus does not see the first event.
+  for (const outcome of OUTCOMES) mails.inc({ outcome }, 0);
   return {
     onMail: (outcome) => mails.inc({ outcome }),
     holds: { onLifted: (kind) => lifted.inc({ kind }), onReleased: (what, count) => released.inc({ what }, count) },

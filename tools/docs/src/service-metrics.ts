@@ -3,6 +3,7 @@
  * that reads like a row of a catalogue is one.
  */
 import { readdir } from "node:fs/promises";
+import { basename } from "node:path";
 
 export interface MetricRow {
   readonly name: string;
@@ -16,8 +17,10 @@ export interface ServiceMetrics {
   readonly rows: readonly MetricRow[];
 }
 
-/** Where services describe their metrics; a test holds every name in their sources against the page. */
+/** Where services describe their metrics, in whichever folder; a test holds every name in their sources against the page. */
 const MODULES = ["metrics.js", "gauges.js"];
+/** The console is built beside the modules, for browsers. */
+const NOT_MODULES = "console";
 
 export async function metricsOfServices(services: URL): Promise<readonly ServiceMetrics[]> {
   const names = (await readdir(services)).sort();
@@ -28,14 +31,18 @@ export async function metricsOfServices(services: URL): Promise<readonly Service
 }
 
 async function metricsIn(dist: URL): Promise<readonly MetricRow[]> {
-  const files = await readdir(dist).catch((): string[] => []);
+  const files = await readdir(dist, { recursive: true }).catch((): string[] => []);
+  const described = files.filter((path) => MODULES.includes(basename(path)) && !path.startsWith(NOT_MODULES));
   const modules = await Promise.all(
-    MODULES.filter((name) => files.includes(name)).map(
-      async (name) => (await import(new URL(name, dist).href)) as Readonly<Record<string, unknown>>,
-    ),
+    // The service's own first, then those of its folders: the order of a file system is none.
+    [...described]
+      .sort((a, b) => depthOf(a) - depthOf(b) || a.localeCompare(b))
+      .map(async (path) => (await import(new URL(path, dist).href)) as Readonly<Record<string, unknown>>),
   );
   return modules.flatMap((module) => Object.values(module).flatMap(rowsOfCatalogue));
 }
+
+const depthOf = (path: string): number => path.split("/").length;
 
 export function rowsOfCatalogue(exported: unknown): readonly MetricRow[] {
   if (typeof exported !== "object" || exported === null) return [];

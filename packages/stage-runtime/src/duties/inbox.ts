@@ -1,10 +1,11 @@
 /** The engine of an inbox: items that somebody left in a directory, each acted upon once. */
-import { EMPTY } from "@sluice/queue-core";
+import { EMPTY, parseBatchId, parseJobId } from "@sluice/queue-core";
 import { type Fault, resolveUnknown, type Stat } from "@sluice/zookeeper";
 import type { Inbox, InboxContext } from "../duty.ts";
 import { letGo } from "../engine/let-go.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
+import type { Log } from "../log.ts";
 import { type InboxOutcome, retry } from "../outcome.ts";
 import { type ItemResult, startItemDuty } from "./item-loop.ts";
 import { ItemRetries } from "./item-retries.ts";
@@ -33,6 +34,7 @@ class InboxWork {
   readonly #name: string;
   readonly #path: string;
   readonly #lock: string;
+  readonly #log: Log;
 
   constructor(inbox: Inbox, scope: Scope, retries: ItemRetries, name: string) {
     this.#inbox = inbox;
@@ -41,6 +43,7 @@ class InboxWork {
     this.#name = name;
     this.#path = `${inbox.path}/${name}`;
     this.#lock = `${this.#path}/lock`;
+    this.#log = scope.log.child({ inbox: inbox.name, item: name, ...idsIn(name) });
   }
 
   async run(): Promise<ItemResult> {
@@ -63,13 +66,12 @@ class InboxWork {
   }
 
   async #handle(data: Buffer): Promise<InboxOutcome> {
-    const { aborting, queue, failpoint, log } = this.#scope;
-    const itemLog = log.child({ inbox: this.#inbox.name, item: this.#name });
-    const context: InboxContext = { signal: aborting, clock: queue.clock, log: itemLog, failpoint, queue };
+    const { aborting, queue, failpoint } = this.#scope;
+    const context: InboxContext = { signal: aborting, clock: queue.clock, log: this.#log, failpoint, queue };
     try {
       return await this.#inbox.handle({ name: this.#name, data }, context);
     } catch (error) {
-      if (!aborting.aborted) itemLog.error({ err: error }, "the handler threw");
+      if (!aborting.aborted) this.#log.error({ err: error }, "the handler threw");
       return retry("UNEXPECTED", error instanceof Error ? error.message : String(error));
     }
   }
@@ -118,7 +120,7 @@ class InboxWork {
     const unlock = this.#inbox.exclusive ? [{ op: "delete", path: this.#lock, version: 0 } as const] : [];
     const answer = await this.#submit([...unlock, { op: "delete", path: this.#path, version }]);
     if (answer.ok || answer.code === "NO_NODE") return { kind: "gone", outcome: "consumed" };
-    this.#scope.log.warn({ inbox: this.#inbox.name, item: this.#name, code: answer.code }, "an item was not removed");
+    this.#log.warn({ code: answer.code }, "an item was not removed");
     await this.#dropLock();
     await this.#dropLock();
     return { kind: "later", outcome: "refused", delayMs: HELD_BY_ANOTHER_MS };
@@ -138,15 +140,21 @@ class InboxWork {
   }
 
   #later(outcome: Exclude<InboxOutcome, { kind: "consumed" }>): ItemResult {
-    const { log } = this.#scope;
-    const facts = { inbox: this.#inbox.name, item: this.#name, outcome: outcome.kind };
     if (outcome.kind === "snooze") {
-      log.info({ ...facts, why: outcome.why, delay_ms: outcome.delayMs }, "item waits");
+      this.#log.info({ outcome: outcome.kind, why: outcome.why, delay_ms: outcome.delayMs }, "item waits");
       return { kind: "later", outcome: "snooze", delayMs: outcome.delayMs };
     }
     const failures = this.#retries.failed(this.#name);
     const delayMs = outcome.delayMs ?? this.#retries.delayMs(failures);
-    log.warn({ ...facts, why: `${outcome.code}: ${outcome.message}`, failures, delay_ms: delayMs }, "item waits");
+    const why = `${outcome.code}: ${outcome.message}`;
+    this.#log.warn({ outcome: outcome.kind, why, failures, delay_ms: delayMs }, "item waits");
     return { kind: "later", outcome: "retry", delayMs };
   }
+}
+
+/** Items are named after their job or batch: by its id their lines are found. */
+function idsIn(name: string): { readonly job_id?: string; readonly batch_id?: string } {
+  const [first = ""] = name.split(".");
+  const [job, batch] = [parseJobId(first), parseBatchId(first)];
+  return { ...(job === null ? {} : { job_id: job }), ...(batch === null ? {} : { batch_id: batch }) };
 }

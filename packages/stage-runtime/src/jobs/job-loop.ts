@@ -1,5 +1,6 @@
 /** The engine of a job stage: candidates → admit? → claim → handle → settle. */
 import {
+  diedInHand,
   jobRow,
   type JobStore,
   type Lease,
@@ -19,6 +20,7 @@ import { Slots } from "../engine/slots.ts";
 import { Waker } from "../engine/waker.ts";
 import { AdmissionPicker } from "./admission-picker.ts";
 import { HoldPassage } from "./hold-passage.ts";
+import { beginCounting } from "./job-observer.ts";
 import { openPassage, type Passage, type Picker } from "./picker.ts";
 import { QueuePicker } from "./queue-picker.ts";
 import { JobWorker } from "./worker.ts";
@@ -46,6 +48,7 @@ class JobLoop {
     this.#picker = picker;
     this.#worker = new JobWorker({ scope, duty, store: this.#store, passage });
     scope.metrics.concurrency.set({ stage: scope.actor.stage }, scope.settings.concurrency);
+    beginCounting(scope);
   }
 
   idleMs(): number {
@@ -86,17 +89,23 @@ class JobLoop {
   async #takeOn(ready: readonly ReadyCandidate[]): Promise<number> {
     const results = await Promise.all(ready.map((candidate) => this.#store.claim(candidate)));
     const leases: Lease[] = [];
-    for (const result of results) {
+    for (const [i, result] of results.entries()) {
       this.#scope.metrics.locks.inc({ result: result.kind === "lost" ? "unknown" : result.kind });
       if (result.kind === "acquired") {
         leases.push(result.lease);
         this.#scope.claims.took(result.lease);
+        this.#countAbandoned(ready[i]);
       }
       if (result.kind === "lost") this.#scope.log.warn({ detail: result.detail }, "a claim came to nothing");
     }
     const loaded = await this.#load(leases);
     for (const each of loaded) this.#worker.start(each, () => this.#slots.give());
     return loaded.length;
+  }
+
+  #countAbandoned(candidate: ReadyCandidate | undefined): void {
+    const { metrics, actor } = this.#scope;
+    if (candidate !== undefined && diedInHand(candidate.fleetJob)) metrics.abandoned.inc({ stage: actor.stage });
   }
 
   /** What the handlers need, for all of them in one round trip; what cannot be read is given back. */

@@ -2,8 +2,15 @@
 import { codeOfMessage } from "@sluice/queue-core";
 import type { Scope } from "../engine/scope.ts";
 import type { Verdict } from "../engine/settle.ts";
-import type { SettledAs, Settlement } from "./settlement.ts";
+import { SETTLED_AS, type SettledAs, type Settlement } from "./settlement.ts";
 import type { JobTask } from "./task.ts";
+
+/** Counters that begin at 0: of one that appears with its first event, Prometheus does not see the first event. */
+export function beginCounting({ metrics, actor: { stage } }: Scope): void {
+  for (const outcome of SETTLED_AS) metrics.jobs.inc({ stage, outcome }, 0);
+  metrics.abandoned.inc({ stage }, 0);
+  metrics.engineErrors.inc({ stage }, 0);
+}
 
 export function observeTaken(scope: Scope, task: JobTask): void {
   const { stage } = scope.actor;

@@ -14,7 +14,8 @@ import type { Passage } from "./picker.ts";
 import type { JobTask } from "./task.ts";
 
 /** How a job left our hands; the label of sluice_stage_jobs_total. */
-export type SettledAs = "done" | "park" | "retry" | "snooze" | "fail" | "quarantine" | "handback" | "lost";
+export const SETTLED_AS = ["done", "park", "retry", "snooze", "fail", "quarantine", "handback", "lost"] as const;
+export type SettledAs = (typeof SETTLED_AS)[number];
 
 export interface Settlement {
   readonly as: SettledAs;

@@ -84,21 +84,21 @@ export class Ingester {
         return "idle";
       case "again":
         log.warn(
-          { number, batch: uuid, why: result.why },
+          { number, batch_uuid: uuid, why: result.why },
           "a journaled submission could not be ingested: trying again",
         );
         return "wait";
       case "ingested":
         await backlog.consume(number, uuid);
         log.info(
-          { number, batch: uuid, batch_id: result.batch, replayed: result.replayed },
+          { number, batch_uuid: uuid, batch_id: result.batch, replayed: result.replayed },
           "ingested from the journal",
         );
         metrics.ingested.inc();
         return "next";
       case "refused":
         await backlog.consume(number, uuid);
-        log.error({ number, batch: uuid, why: result.why }, "a journaled submission was refused");
+        log.error({ number, batch_uuid: uuid, why: result.why }, "a journaled submission was refused");
         metrics.refused.inc();
         return "next";
     }

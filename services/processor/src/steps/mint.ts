@@ -25,10 +25,10 @@ export async function mintNew(naming: Naming): Promise<Step<Identity>> {
 }
 
 export async function registerArk(naming: Naming, ark: string): Promise<MintAnswer> {
-  const { job, ctx, parts } = naming;
+  const { ctx, parts } = naming;
   const answer = await parts.minter.register(mintRequest(naming, ark));
   await ctx.failpoint("afterMint");
-  if (answer.kind === "taken") ctx.log.warn({ ark, job: job.id }, "a proposed name is another's");
+  if (answer.kind === "taken") ctx.log.warn({ ark }, "a proposed name is another's");
   return answer;
 }
 

@@ -15,7 +15,7 @@ export const deletedBatchesSweep = (everyMs: number): Sweep => ({
       for (const id of await withOpenJobs(ctx.queue, ids)) {
         if (ctx.signal.aborted) return;
         const left = await deleteJobsOfBatch(ctx.queue, id, ctx.worker);
-        ctx.log.info({ batch: id, left }, "deleted the jobs of a deleted batch");
+        ctx.log.info({ batch_id: id, left }, "deleted the jobs of a deleted batch");
       }
     }
   },

@@ -76,7 +76,7 @@ async function releaseBatches(
     if (!isFree({ profile: submission.profile_name, message: status.message })) continue;
     // An operator who was faster is no trouble.
     if ((await actOnBatch(ctx.queue, BY_TIME, "release", id)).kind !== "applied") continue;
-    ctx.log.info({ batch: id }, "released: the hold that parked it is over");
+    ctx.log.info({ batch_id: id }, "released: the hold that parked it is over");
     onReleased?.("batch", 1);
   }
 }

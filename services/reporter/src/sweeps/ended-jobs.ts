@@ -46,7 +46,7 @@ async function clear(
       if (batch === undefined) return;
       const removed = await folders.removeJob(batch, entry.id);
       if (!removed.ok) {
-        ctx.log.error({ job: entry.id, why: removed.error.message }, "the job's folder cannot be removed yet");
+        ctx.log.error({ job_id: entry.id, why: removed.error.message }, "the job's folder cannot be removed yet");
         return;
       }
       await ctx.failpoint("afterFolder");

@@ -35,5 +35,5 @@ async function settle(id: BatchId, ctx: SweepContext, parts: PostmanParts): Prom
   if (!wantsQueuedMail(profile.profile)) return true;
   const news = { kind: "queued", objects: expansion?.rows ?? 0 } as const;
   const told = { id, submission, number: "queued", news, status } as const;
-  return (await tell(told, { ...ctx, log: ctx.log.child({ batch: id }) }, parts)) === null;
+  return (await tell(told, { ...ctx, log: ctx.log.child({ batch_id: id }) }, parts)) === null;
 }

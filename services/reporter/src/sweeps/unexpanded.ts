@@ -50,7 +50,7 @@ async function reportUnexpanded(id: BatchId, ctx: SweepContext, parts: PostmanPa
   const news = { kind: "unexpanded", message: batch.value.status.message } as const;
   const waits = await tell(
     { id, submission, number: REPORT_NUMBER, news, status: batch.value.status },
-    { ...ctx, log: ctx.log.child({ batch: id }) },
+    { ...ctx, log: ctx.log.child({ batch_id: id }) },
     parts,
   );
   if (waits === null) await writeEmptyReport(id, status.value.stat.version, ctx);
