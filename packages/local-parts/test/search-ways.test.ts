@@ -13,6 +13,7 @@ const request = (env: NodeJS.ProcessEnv = {}, log: (line: string) => void = () =
   heapMb: 128,
   tickTimeMs: 200,
   port: null,
+  tls: null,
   log,
   env,
 });

@@ -30,7 +30,7 @@ async function folder(): Promise<string> {
 
 const portOf = (server: RunningZooKeeper): number => Number(server.connect.split(":")[1]);
 const serves = async (server: RunningZooKeeper): Promise<boolean> =>
-  (await fourLetterWord(portOf(server), "srvr"))?.includes("Mode: standalone") === true;
+  (await fourLetterWord({ port: portOf(server), tls: null }, "srvr"))?.includes("Mode: standalone") === true;
 
 afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.stop()));

@@ -13,9 +13,16 @@ export {
   type TestWorker,
   type WorkerOptions,
 } from "./builders.ts";
+export {
+  certificateAuthority,
+  type Certificate,
+  type CertificateAuthority,
+  type CertificateRequest,
+} from "./certificates.ts";
 export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-types.ts";
 export { openRawSession, type RawSession } from "./raw-session.ts";
+export { READER_ID, securedZooKeeper, type SecuredZooKeeper } from "./secured-zookeeper.ts";
 export { ownZooKeeper, testZooKeeper, type OwnZooKeeper, type TestZooKeeper } from "./test-zookeeper.ts";
 export { readTransactions } from "./transaction-log.ts";
 export { touches, type LoggedOp, type Transaction } from "./transaction.ts";

@@ -5,9 +5,11 @@
  */
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import nzc from "node-zookeeper-client";
 import { showServers, shuffled, type Server } from "./paths.ts";
 import type { Link, LinkCall, LinkListener, LinkOptions, LinkReply } from "./link.ts";
+import { connectionProblem } from "./tls-problems.ts";
 import { ERR, XID } from "./wire/codes.ts";
 import { FrameAssembler } from "./wire/frames.ts";
 import { longBuffer, Malformed } from "./wire/jute.ts";
@@ -179,10 +181,11 @@ class NzcLink implements Link {
     this.#connection = connection;
     this.#manager.socket = socket;
     socket.setNoDelay(true);
-    socket.on("connect", () => this.#onConnect(connection));
+    // Before the server has proved who it is nothing is said to it.
+    socket.on(socket instanceof TLSSocket ? "secureConnect" : "connect", () => this.#onConnect(connection));
     socket.on("data", (chunk) => this.#onData(connection, chunk));
     socket.on("drain", () => this.#manager.onSocketDrain());
-    socket.on("error", (error) => (connection.why ??= error.message));
+    socket.on("error", (error) => (connection.why ??= connectionProblem(error)));
     socket.on("close", () => this.#onClosed(connection));
   }
 
@@ -291,6 +294,6 @@ class NzcLink implements Link {
 
 /** Bytes that the kernel has not sent yet are thrown away with the connection: nothing of ours arrives late. */
 function reset(socket: Socket): void {
-  if (socket.connecting || "encrypted" in socket) socket.destroy();
+  if (socket.connecting) socket.destroy();
   else socket.resetAndDestroy();
 }

@@ -1,3 +1,4 @@
+import type { AclOf } from "./acl.ts";
 import { Footprint } from "./footprint.ts";
 import { allOps, Group, makeMember, MAX_MEMBERS, type Member } from "./group.ts";
 import { isSilence, type MultiAnswer, type Op, type Session } from "./port.ts";
@@ -47,6 +48,7 @@ export function makeCommitter(session: Session, hooks: CommitterHooks = {}): Com
 class GroupingCommitter implements Committer {
   readonly session: Session;
   readonly #hooks: CommitterHooks;
+  readonly #aclOf: AclOf;
   readonly #waiting: Record<MoveRank, Member[]> = { operator: [], commit: [], claim: [] };
   readonly #inFlight = new Set<Group>();
   #largest = MAX_MEMBERS;
@@ -55,11 +57,12 @@ class GroupingCommitter implements Committer {
   constructor(session: Session, hooks: CommitterHooks) {
     this.session = session;
     this.#hooks = hooks;
+    this.#aclOf = (path) => session.aclOf(path);
   }
 
   submit(move: Move): Promise<MoveAnswer> {
     return new Promise((answer) => {
-      this.#waiting[move.rank].push(makeMember(move, answer));
+      this.#waiting[move.rank].push(makeMember(move, this.#aclOf, answer));
       this.#flushSoon();
     });
   }

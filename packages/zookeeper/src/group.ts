@@ -1,3 +1,4 @@
+import type { AclOf } from "./acl.ts";
 import type { Move, MoveAnswer } from "./committer.ts";
 import { Footprint } from "./footprint.ts";
 import { isSilence, type Applied, type MultiAnswer, type Op } from "./port.ts";
@@ -16,9 +17,9 @@ export interface Member {
   readonly alone: boolean;
 }
 
-export function makeMember(move: Move, answer: (answer: MoveAnswer) => void): Member {
+export function makeMember(move: Move, aclOf: AclOf, answer: (answer: MoveAnswer) => void): Member {
   const shared = (move.shared ?? []).map((op) => ({ op, key: keyOf(op) }));
-  const bytes = allOps(move).reduce((sum, op) => sum + opBytes(op), 0);
+  const bytes = allOps(move).reduce((sum, op) => sum + opBytes(op, aclOf), 0);
   return { move, shared, bytes, answer, alone: false };
 }
 

@@ -1,6 +1,7 @@
 import type { Fault, SessionState } from "./port.ts";
 
-export type OperationName = "get" | "exists" | "children" | "readMany" | "multi" | "barrier" | "close";
+export type OperationName =
+  "get" | "exists" | "children" | "readMany" | "multi" | "getAcl" | "setAcl" | "barrier" | "close";
 
 /** Where metrics and logs are attached. Nothing here may throw. */
 export interface SessionHooks {

@@ -6,6 +6,7 @@ export type {
   Found,
   MultiAnswer,
   Node,
+  NodeAcl,
   Op,
   Read,
   ReadAnswer,
@@ -17,6 +18,8 @@ export type {
   Watch,
 } from "./port.ts";
 export { isSilence, systemClock } from "./port.ts";
+export { OPEN_ACCESS, type Access } from "./access.ts";
+export { isOpen, RIGHTS, type Acl, type AclOf } from "./acl.ts";
 export {
   makeCommitter,
   MOVE_RANKS,
@@ -35,4 +38,11 @@ export { MAX_REQUEST_BYTES } from "./limits.ts";
 export { connectSession, openSession, type Opened, type SessionOptions } from "./open-session.ts";
 export { parseConnect, pathProblem, type ConnectTarget, type Server } from "./paths.ts";
 export { resolveUnknown, type Resolution } from "./unknown.ts";
-export { OPEN_ACL, type Acl } from "./wire/requests.ts";
+export {
+  accessFrom,
+  readZooKeeperSettings,
+  ZOOKEEPER_FIELDS,
+  ZOOKEEPER_RELATIONS,
+  type ReadSettings,
+  type ZooKeeperSettings,
+} from "./settings.ts";

@@ -52,7 +52,7 @@ export interface LinkOptions {
   /** What we ask the server for. */
   readonly timeoutMs: number;
   readonly monotonicMs: () => number;
-  /** The seam for TLS. */
+  /** TCP or TLS. Must not throw. */
   readonly openSocket: (server: Server) => Socket;
   /** After this number requests are counted from 1 again; for tests, which cannot send a billion. */
   readonly lastXid?: number;

@@ -1,11 +1,11 @@
-import { connect as connectTcp, type Socket } from "node:net";
+import { OPEN_ACCESS, type Access } from "./access.ts";
 import { openLink } from "./adapter.ts";
 import type { SessionHooks } from "./hooks.ts";
 import type { Handshake, LinkListener } from "./link.ts";
-import { parseConnect, showServers, type Server } from "./paths.ts";
+import { parseConnect, showServers } from "./paths.ts";
 import { systemClock, type Clock, type Session } from "./port.ts";
 import { LiveSession } from "./session.ts";
-import { encodeAuth, OPEN_ACL, type Acl } from "./wire/requests.ts";
+import { encodeAuth } from "./wire/requests.ts";
 
 export interface SessionOptions {
   /** `host:port,host:port/chroot` */
@@ -16,12 +16,8 @@ export interface SessionOptions {
   readonly connectWithinMs?: number;
   readonly clock?: Clock;
   readonly hooks?: SessionHooks;
-  /** Shown to each server before anything else, again after each reconnect. */
-  readonly auth?: { readonly scheme: string; readonly secret: string };
-  /** Who may do what with the nodes that this session creates; default: everyone everything. */
-  readonly acl?: readonly Acl[];
-  /** The way to a server; TLS is set up here. */
-  readonly openSocket?: (server: Server) => Socket;
+  /** Default: whoever reaches the server may do everything, and so may others with what this session creates. */
+  readonly access?: Access;
   /** Gives up looking for a server. Has no effect on a session that is open. */
   readonly signal?: AbortSignal;
 }
@@ -47,7 +43,7 @@ class Opening implements LinkListener {
   readonly #options: SessionOptions;
   readonly #target: ReturnType<typeof parseConnect>;
   readonly #link: ReturnType<typeof openLink>;
-  readonly #credentials: readonly Buffer[];
+  readonly #access: Access;
   readonly #resolve: (opened: Opened) => void;
   readonly #deadline: NodeJS.Timeout;
   readonly #giveUp = (): void => this.#fail();
@@ -58,10 +54,10 @@ class Opening implements LinkListener {
     this.#options = options;
     this.#resolve = resolve;
     this.#target = parseConnect(options.connect);
-    const { auth, timeoutMs, clock = systemClock, openSocket = connectTcp } = options;
-    this.#credentials = auth === undefined ? [] : [encodeAuth(auth.scheme, Buffer.from(auth.secret))];
+    const { timeoutMs, clock = systemClock, access = OPEN_ACCESS } = options;
+    this.#access = access;
     this.#link = openLink(
-      { servers: this.#target.servers, timeoutMs, monotonicMs: clock.monotonicMs, openSocket },
+      { servers: this.#target.servers, timeoutMs, monotonicMs: clock.monotonicMs, openSocket: access.openSocket },
       this,
     );
     this.#deadline = setTimeout(this.#giveUp, options.connectWithinMs ?? timeoutMs);
@@ -70,7 +66,8 @@ class Opening implements LinkListener {
   }
 
   greeting(lastZxid: bigint): readonly Buffer[] {
-    return [...this.#credentials, ...(this.#session?.greeting(lastZxid) ?? [])];
+    const credentials = this.#access.credentials().map((each) => encodeAuth(each.scheme, Buffer.from(each.secret)));
+    return [...credentials, ...(this.#session?.greeting(lastZxid) ?? [])];
   }
 
   connected(handshake: Handshake): void {
@@ -79,8 +76,9 @@ class Opening implements LinkListener {
       return;
     }
     this.#settle();
-    const { clock = systemClock, hooks = {}, acl = OPEN_ACL } = this.#options;
-    this.#session = new LiveSession({ link: this.#link, clock, hooks, root: this.#target.chroot, acl, handshake });
+    const { clock = systemClock, hooks = {} } = this.#options;
+    const { aclOf } = this.#access;
+    this.#session = new LiveSession({ link: this.#link, clock, hooks, root: this.#target.chroot, aclOf, handshake });
     hooks.onState?.("connected", "connected");
     this.#resolve({ ok: true, session: this.#session });
   }

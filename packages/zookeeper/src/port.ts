@@ -8,6 +8,8 @@
  *   is an answer of its own that must be resolved, not retried.
  */
 
+import type { Acl } from "./acl.ts";
+
 /** A znode's metadata. Longs are bigints (the client hands out 8-byte buffers), times are ms of the server's clock. */
 export interface Stat {
   readonly czxid: bigint;
@@ -25,6 +27,12 @@ export interface Stat {
 export interface Node {
   readonly data: Buffer;
   readonly stat: Stat;
+}
+
+/** A node's access list; `version` counts its changes, apart from the data's. */
+export interface NodeAcl {
+  readonly entries: readonly Acl[];
+  readonly version: number;
 }
 
 /** A definite "no" of the server: nothing of the request was applied. */
@@ -114,6 +122,11 @@ export interface Session {
   readMany(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>>;
   /** All or nothing, in order. */
   multi(ops: readonly Op[]): Promise<MultiAnswer>;
+  /** What a node at this path would get if this session created it. */
+  aclOf(path: string): readonly Acl[];
+  getAcl(path: string): Promise<Answer<NodeAcl>>;
+  /** `version` is that of the list. The server cannot do this in a multi. */
+  setAcl(path: string, acl: readonly Acl[], version: number): Promise<Answer<null>>;
   /** Returns once every write this session sent before has been applied or never will be: a check-only multi. */
   barrier(): Promise<boolean>;
   /** Ends the session: its ephemeral nodes go at once instead of after the timeout. */

@@ -1,3 +1,4 @@
+import type { Acl, AclOf } from "./acl.ts";
 import type { OperationName } from "./hooks.ts";
 import type { Handshake } from "./link.ts";
 import { badPath, opProblem, pathProblem, rooted } from "./paths.ts";
@@ -6,6 +7,7 @@ import type {
   Fault,
   MultiAnswer,
   Node,
+  NodeAcl,
   Op,
   Read,
   ReadAnswer,
@@ -19,6 +21,7 @@ import { SessionLife, type LifeParts } from "./session-life.ts";
 import { WatchTable } from "./watches.ts";
 import { ERR } from "./wire/codes.ts";
 import {
+  decodeAcl,
   decodeChildren,
   decodeMulti,
   decodeMultiRead,
@@ -29,12 +32,13 @@ import {
 } from "./wire/replies.ts";
 import {
   encodeExists,
+  encodeGetAcl,
   encodeGetChildren,
   encodeGetData,
   encodeMulti,
   encodeMultiRead,
+  encodeSetAcl,
   encodeSetWatches,
-  type Acl,
   type EncodedRequest,
   type WatchKind,
 } from "./wire/requests.ts";
@@ -43,7 +47,7 @@ import { inRequests, pathOf } from "./read-requests.ts";
 export interface SessionParts extends LifeParts {
   /** The chroot; "" for none. */
   readonly root: string;
-  readonly acl: readonly Acl[];
+  readonly aclOf: AclOf;
 }
 
 type Children = Answer<{ readonly names: readonly string[]; readonly stat: Stat }>;
@@ -55,7 +59,7 @@ const asMultiAnswer = (fault: Fault): MultiAnswer => ({ ...fault, index: -1 });
 export class LiveSession implements Session {
   readonly id: bigint;
   readonly #root: string;
-  readonly #acl: readonly Acl[];
+  readonly aclOf: AclOf;
   readonly #life: SessionLife;
   readonly #watches = new WatchTable();
   readonly #serverClock: ServerClock;
@@ -65,7 +69,7 @@ export class LiveSession implements Session {
   constructor(parts: SessionParts) {
     this.id = parts.handshake.sessionId;
     this.#root = parts.root;
-    this.#acl = parts.acl;
+    this.aclOf = parts.aclOf;
     this.#life = new SessionLife(parts);
     this.#serverClock = new ServerClock(parts.clock);
     this.lost.addEventListener("abort", () => this.#watches.clear());
@@ -157,7 +161,7 @@ export class LiveSession implements Session {
     const askedMs = this.#life.nowMs();
     return this.#life.ask<MultiAnswer>({
       operation: "multi",
-      request: encodeMulti(ops, this.#root, this.#acl),
+      request: encodeMulti(ops, this.#root, this.aclOf),
       onSilence: asMultiAnswer,
       onReply: (reply) => {
         if (reply.err !== ERR.ok) return asMultiAnswer(this.#life.fault(reply, `multi of ${ops.length}`));
@@ -167,6 +171,20 @@ export class LiveSession implements Session {
         return answer;
       },
     });
+  }
+
+  getAcl(path: string): Promise<Answer<NodeAcl>> {
+    return this.#read<Answer<NodeAcl>>("getAcl", path, encodeGetAcl(rooted(this.#root, path)), (reply) =>
+      reply.err === ERR.ok ? { ok: true, value: decodeAcl(reply.body) } : this.#life.fault(reply, path),
+    );
+  }
+
+  setAcl(path: string, acl: readonly Acl[], version: number): Promise<Answer<null>> {
+    if (version < 0) return Promise.resolve(badPath(path, `has version ${version}`));
+    const request = encodeSetAcl(rooted(this.#root, path), acl, version);
+    return this.#read<Answer<null>>("setAcl", path, request, (reply) =>
+      reply.err === ERR.ok ? { ok: true, value: null } : this.#life.fault(reply, path),
+    );
   }
 
   /** One at a time; who asks while one is under way waits for the next, since his writes may be younger than this one. */
@@ -233,7 +251,7 @@ export class LiveSession implements Session {
   async #sendBarrier(): Promise<boolean> {
     const answer = await this.#life.ask<Answer<null>>({
       operation: "barrier",
-      request: encodeMulti([{ op: "check", path: "/" }], this.#root, this.#acl),
+      request: encodeMulti([{ op: "check", path: "/" }], this.#root, this.aclOf),
       onSilence: asAnswer,
       onReply: (reply) =>
         reply.err === ERR.sessionExpired ? this.#life.fault(reply, "barrier") : { ok: true, value: null },

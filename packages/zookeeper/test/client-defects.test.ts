@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { openLink } from "../src/adapter.ts";
-import { makeCommitter, openSession, type Op } from "../src/index.ts";
+import { makeCommitter, OPEN_ACCESS, openSession, RIGHTS, type Op } from "../src/index.ts";
 import { OPCODE, XID } from "../src/wire/codes.ts";
 import { encodeExists } from "../src/wire/requests.ts";
 import { replyFrame, watchEventFrame } from "./support/frames.ts";
@@ -172,8 +172,11 @@ describe("a connection that breaks", () => {
     const chroot = await zk.freshChroot();
     const session = await zk.session({
       connect: proxy.address + chroot,
-      auth: { scheme: "digest", secret: "worker:secret" },
-      acl: [{ permissions: 31, scheme: "auth", id: "" }],
+      access: {
+        ...OPEN_ACCESS,
+        credentials: () => [{ scheme: "digest", secret: "worker:secret" }],
+        aclOf: () => [{ permissions: RIGHTS.all, scheme: "auth", id: "" }],
+      },
     });
     await session.multi([create("/guarded")]);
     let fired = 0;
@@ -393,9 +396,12 @@ describe("life and death of a client", () => {
     const asked: unknown[] = [];
     const session = await zk.session({
       connect: "zookeeper.example:2281",
-      openSocket: (server) => {
-        asked.push(server);
-        return connectTcp({ host: "127.0.0.1", port: portOf(zk.server.connect) });
+      access: {
+        ...OPEN_ACCESS,
+        openSocket: (server) => {
+          asked.push(server);
+          return connectTcp({ host: "127.0.0.1", port: portOf(zk.server.connect) });
+        },
       },
     });
     expect(await session.exists("/")).toMatchObject({ ok: true });

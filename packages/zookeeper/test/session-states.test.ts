@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, test } from "@jest/globals";
-import { type Clock, type Op, type SessionState } from "../src/index.ts";
+import { OPEN_ACCESS, type Clock, type Op, type SessionState } from "../src/index.ts";
 import { stateOf } from "../src/session-health.ts";
 import { OPCODE, XID } from "../src/wire/codes.ts";
 import { text, untilState, useZooKeeper } from "./support/bundle.ts";
@@ -155,7 +155,9 @@ describe("the state of a session", () => {
   });
 
   test("is lost when its credentials are refused", async () => {
-    const session = await zk.session({ auth: { scheme: "no-such-scheme", secret: "x" } });
+    const session = await zk.session({
+      access: { ...OPEN_ACCESS, credentials: () => [{ scheme: "no-such-scheme", secret: "x" }] },
+    });
     await untilState(session, "lost");
     expect(String(session.lost.reason)).toContain("authentication refused");
   });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Request } from "./types.ts";
+import type { Request, ServerTls } from "./types.ts";
 
 /** What a server keeps under its data directory. */
 export const layoutOf = (dataDir: string) => ({
@@ -31,8 +31,9 @@ export function configurationText(request: Request, { data, port, listen }: Addr
   const lines = [
     `tickTime=${request.tickTimeMs}`,
     `dataDir=${data}`,
-    `clientPort=${port}`,
-    `clientPortAddress=${listen}`,
+    ...(request.tls === null
+      ? [`clientPort=${port}`, `clientPortAddress=${listen}`]
+      : securePort(request.tls, port, listen)),
     "maxSessionTimeout=60000",
     "maxClientCnxns=0",
     "admin.enableServer=false",
@@ -40,6 +41,17 @@ export function configurationText(request: Request, { data, port, listen }: Addr
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** No `clientPort`: there is no way around TLS. The provider makes an identity of the certificate's subject. */
+const securePort = ({ keyStoreFile, caFile }: ServerTls, port: number, listen: string): string[] => [
+  `secureClientPort=${port}`,
+  `secureClientPortAddress=${listen}`,
+  "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+  "authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider",
+  `ssl.keyStore.location=${keyStoreFile}`,
+  `ssl.trustStore.location=${caFile}`,
+  "ssl.clientAuth=need",
+];
 
 /** Grouped multis fill the log quickly: a snapshot every 128 MB keeps restarts short. */
 export const jvmFlags = (request: Request): string[] => [

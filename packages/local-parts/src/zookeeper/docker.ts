@@ -27,6 +27,7 @@ const DATA_LABEL = "sluice.zookeeper.data";
 export const fromDocker: Way = { name: "Docker", attempt };
 
 async function attempt(request: Request, signal: AbortSignal): Promise<Attempt> {
+  if (request.tls !== null) return failed("a container is not given certificates here");
   // Loaded only here: it is large, and most machines get by without it.
   const testcontainers = await import("testcontainers");
   const runtime = await testcontainers.getContainerRuntimeClient().catch((error: unknown) => messageOf(error));
@@ -37,7 +38,7 @@ async function attempt(request: Request, signal: AbortSignal): Promise<Attempt> 
   const port = await choosePort(request);
   const container = await makeContainer(testcontainers, request, port);
   const started = await container.start();
-  if (await untilServing(port, signal)) {
+  if (await untilServing({ port, tls: request.tls }, signal)) {
     return { ok: true, server: running(started, runtime.container.getById(started.getId()), port, request) };
   }
   await started.stop({ remove: true });

@@ -28,10 +28,13 @@ export const fromDebian: Way = {
   attempt: (request, signal) => startDebian("installed", request, signal),
 };
 
-/** Debian's jar names the jars it needs in its manifest; only the one that makes it log has to be added. */
+/** Debian's jar names the jars it needs in its manifest, but not the one that makes it log, and not all of Netty's. */
+const JARS = ["zookeeper", "slf4j-simple", "netty-codec", "netty-resolver", "netty-transport-native-unix-common"];
+
 export async function startDebian(source: ZooKeeperSource, request: Request, signal: AbortSignal): Promise<Attempt> {
-  const jar = join(DEBIAN_JARS, "zookeeper.jar");
+  const jars = JARS.map((name) => join(DEBIAN_JARS, `${name}.jar`));
+  const [jar = ""] = jars;
   if (!existsSync(jar)) return failed(`no ${jar}`);
-  const classPath = [jar, join(DEBIAN_JARS, "slf4j-simple.jar")].join(delimiter);
+  const classPath = jars.join(delimiter);
   return startJavaServer({ classPath, source }, request, signal);
 }

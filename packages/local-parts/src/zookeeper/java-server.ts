@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startChild, type Child } from "../child.ts";
 import { messageOf } from "../log.ts";
 import { configurationText, jvmFlags, layoutOf } from "./configuration.ts";
-import { untilServing } from "./four-letter-word.ts";
+import { untilServing, type Door } from "./four-letter-word.ts";
 import { endOrphan, type PidRecord } from "./orphan.ts";
 import { choosePort } from "./port.ts";
 import { failed, type Attempt, type Request, type RunningZooKeeper, type ZooKeeperSource } from "./types.ts";
@@ -52,7 +52,7 @@ async function tryPort(installation: JavaInstallation, request: Request, signal:
   if (typeof child === "string") return failed(child);
   const record: PidRecord = { pid: child.pid, owner: process.pid };
   await writeFile(pidFile, JSON.stringify(record));
-  const reason = await whyNotServing(child, port, signal);
+  const reason = await whyNotServing(child, { port, tls: request.tls }, signal);
   if (reason === null) return { ok: true, server: running(child, port, installation.source, request) };
   await child.stop();
   return failed(`${reason}; its last words: ${await tail(logFile)}`);
@@ -66,13 +66,13 @@ const javaCommand = (env: NodeJS.ProcessEnv): string => {
 const tryToStart = (command: string, args: string[], cwd: string, logFile: string): Promise<Child | string> =>
   startChild({ command, args, cwd, logFile }).catch((error: unknown) => `cannot start Java: ${messageOf(error)}`);
 
-async function whyNotServing(child: Child, port: number, signal: AbortSignal): Promise<string | null> {
+async function whyNotServing(child: Child, door: Door, signal: AbortSignal): Promise<string | null> {
   const giveUp = new AbortController();
   const ended = child.exited.then((why) => {
     giveUp.abort();
     return `the server ended with ${why}`;
   });
-  const serving = untilServing(port, AbortSignal.any([signal, giveUp.signal]));
+  const serving = untilServing(door, AbortSignal.any([signal, giveUp.signal]));
   const first = await Promise.race([ended, serving]);
   if (first === true) return null;
   return first === false ? "the server did not answer in time" : first;

@@ -12,6 +12,6 @@ export async function choosePort({ port, dataDir }: Request): Promise<number> {
 
 async function rememberedPort(dataDir: string): Promise<number | null> {
   const text = await readFile(layoutOf(dataDir).configFile, "utf8").catch(() => "");
-  const match = /^clientPort=(\d+)$/m.exec(text);
+  const match = /^(?:clientPort|secureClientPort)=(\d+)$/m.exec(text);
   return match === null ? null : Number(match[1]);
 }

@@ -90,6 +90,7 @@ async function fillIn(options: ZooKeeperOptions): Promise<Request> {
     heapMb: options.heapMb ?? (ephemeralData ? 256 : 1024),
     tickTimeMs: options.tickTimeMs ?? (ephemeralData ? 200 : 2000),
     port: options.port ?? null,
+    tls: options.tls ?? null,
     log: options.log ?? silent,
     env: options.env ?? process.env,
   };

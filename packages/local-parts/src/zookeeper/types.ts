@@ -2,6 +2,16 @@ import type { Log } from "../log.ts";
 
 export type ZooKeeperSource = "environment" | "installed" | "docker" | "apt";
 
+/** Files in PEM. With them the server speaks TLS only, on its one port, and lets nobody in without a certificate. */
+export interface ServerTls {
+  /** Of the server: its key and, behind it, its certificate, in one file. */
+  readonly keyStoreFile: string;
+  /** Whose certificates it takes. */
+  readonly caFile: string;
+  /** As whom we ask whether it serves. */
+  readonly probe: { readonly certFile: string; readonly keyFile: string };
+}
+
 export interface ZooKeeperOptions {
   /** Data, configuration and log of the server; kept over restarts. Needed unless `ephemeralData`. */
   readonly dataDir?: string;
@@ -13,6 +23,7 @@ export interface ZooKeeperOptions {
   readonly tickTimeMs?: number;
   /** Default: the port of the last start on the same data, if free, else any free one. */
   readonly port?: number;
+  readonly tls?: ServerTls;
   readonly log?: Log;
   /** Default process.env. Read: ZOOKEEPER_CONNECT, ZOOKEEPER_LOG_DIR, ZOOKEEPER_HOME, JAVA_HOME, SLUICE_ZOOKEEPER_IMAGE. */
   readonly env?: NodeJS.ProcessEnv;
@@ -42,6 +53,7 @@ export interface Request {
   readonly heapMb: number;
   readonly tickTimeMs: number;
   readonly port: number | null;
+  readonly tls: ServerTls | null;
   readonly log: Log;
   readonly env: NodeJS.ProcessEnv;
 }

@@ -6,6 +6,8 @@ export const OPCODE = {
   exists: 3,
   getData: 4,
   setData: 5,
+  getAcl: 6,
+  setAcl: 7,
   getChildren: 8,
   ping: 11,
   getChildren2: 12,
@@ -33,6 +35,9 @@ const REFUSALS: ReadonlyMap<number, Refusal> = new Map([
   [-111, "NOT_EMPTY"],
 ]);
 
+/** Worth a word: it is what a server says to whom it has not verified, and to a scheme it has no provider for. */
+const INVALID_ACL = -114;
+
 /** Every number has a meaning here: servers know more codes than any client's list. */
 export function codeOf(err: number): Refusal | "SERVER_ERROR" {
   return REFUSALS.get(err) ?? "SERVER_ERROR";
@@ -40,5 +45,7 @@ export function codeOf(err: number): Refusal | "SERVER_ERROR" {
 
 export function faultOf(err: number, subject: string): Fault {
   const code = codeOf(err);
-  return { ok: false, code, detail: code === "SERVER_ERROR" ? `server error ${err}: ${subject}` : subject };
+  if (code !== "SERVER_ERROR") return { ok: false, code, detail: subject };
+  const hint = err === INVALID_ACL ? " (the server knows no identity of ours, or not the scheme of a reader)" : "";
+  return { ok: false, code, detail: `server error ${err}${hint}: ${subject}` };
 }

@@ -1,4 +1,4 @@
-import type { Fault, MultiAnswer, Node, Op, ReadAnswer, Stat } from "../port.ts";
+import type { Fault, MultiAnswer, Node, NodeAcl, Op, ReadAnswer, Stat } from "../port.ts";
 import { codeOf, ERR, faultOf, OPCODE } from "./codes.ts";
 import { JuteReader } from "./jute.ts";
 
@@ -77,6 +77,21 @@ export function decodeNode(body: Buffer): Node {
 export function decodeChildren(body: Buffer): { readonly names: readonly string[]; readonly stat: Stat } {
   const reader = new JuteReader(body);
   return { names: reader.texts(), stat: readStat(reader) };
+}
+
+export function decodeAcl(body: Buffer): NodeAcl {
+  const reader = new JuteReader(body);
+  const count = reader.int();
+  const entries = Array.from({ length: count }, () => ({
+    permissions: reader.int(),
+    scheme: reader.text(),
+    id: reader.text(),
+  }));
+  // The list's version is the third of the stat's ints; two longs for zxids and two for times come first.
+  for (let longs = 0; longs < 4; longs++) reader.long();
+  reader.int();
+  reader.int();
+  return { entries, version: reader.int() };
 }
 
 /** One entry of a multi's answer. `done` ends the list. */

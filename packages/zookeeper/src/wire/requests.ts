@@ -1,3 +1,4 @@
+import { aclBytes, type Acl, type AclOf } from "../acl.ts";
 import type { Op, Read } from "../port.ts";
 import { rooted } from "../paths.ts";
 import { OPCODE, XID } from "./codes.ts";
@@ -9,22 +10,13 @@ export interface EncodedRequest {
   readonly frame: Buffer;
 }
 
-/** One entry of a node's access list, as ZooKeeper has it. */
-export interface Acl {
-  readonly permissions: number;
-  readonly scheme: string;
-  readonly id: string;
-}
-
-export const OPEN_ACL: readonly Acl[] = [{ permissions: 31, scheme: "world", id: "anyone" }];
-
 const EPHEMERAL = 1;
 const PERSISTENT = 0;
 /** On the wire -1 is "whatever the version": we send it only for checks that ask for existence alone. */
 const ANY_VERSION = -1;
 const HEADER_BYTES = 12;
 const MULTI_HEADER_BYTES = 9;
-const CREATE_EXTRA_BYTES = 64;
+const CREATE_EXTRA_BYTES = 8;
 
 export function numberFrame(frame: Buffer, xid: number): Buffer {
   frame.writeInt32BE(xid, 4);
@@ -57,10 +49,10 @@ function multiHeader(writer: JuteWriter, opcode: number, done: boolean): void {
   writer.int(-1);
 }
 
-/** What an op takes in a multi, about: an upper bound for paths without a chroot and an access list of one entry. */
-export function opBytes(op: Op): number {
+/** What an op takes in a multi, about: an upper bound for paths without a chroot. */
+export function opBytes(op: Op, aclOf: AclOf): number {
   const fixed = MULTI_HEADER_BYTES + 4 + Buffer.byteLength(op.path) + 4;
-  if (op.op === "create") return fixed + 4 + op.data.length + CREATE_EXTRA_BYTES;
+  if (op.op === "create") return fixed + 4 + op.data.length + CREATE_EXTRA_BYTES + aclBytes(aclOf(op.path));
   return op.op === "set" ? fixed + 4 + op.data.length : fixed;
 }
 
@@ -73,14 +65,14 @@ function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
   }
 }
 
-function writeOp(writer: JuteWriter, op: Op, root: string, acl: readonly Acl[]): void {
+function writeOp(writer: JuteWriter, op: Op, root: string, aclOf: AclOf): void {
   const path = rooted(root, op.path);
   switch (op.op) {
     case "create":
       multiHeader(writer, OPCODE.create, false);
       writer.text(path);
       writer.bytes(op.data);
-      writeAcl(writer, acl);
+      writeAcl(writer, aclOf(op.path));
       writer.int(op.ephemeral === true ? EPHEMERAL : PERSISTENT);
       return;
     case "set":
@@ -101,12 +93,26 @@ function writeOp(writer: JuteWriter, op: Op, root: string, acl: readonly Acl[]):
   }
 }
 
-export function encodeMulti(ops: readonly Op[], root: string, acl: readonly Acl[]): EncodedRequest {
-  const capacity = ops.reduce((sum, op) => sum + opBytes(op) + root.length, MULTI_HEADER_BYTES);
+export function encodeMulti(ops: readonly Op[], root: string, aclOf: AclOf): EncodedRequest {
+  const capacity = ops.reduce((sum, op) => sum + opBytes(op, aclOf) + root.length, MULTI_HEADER_BYTES);
   const writer = begin(0, OPCODE.multi, capacity);
-  for (const op of ops) writeOp(writer, op, root, acl);
+  for (const op of ops) writeOp(writer, op, root, aclOf);
   multiHeader(writer, -1, true);
   return { opcode: OPCODE.multi, frame: writer.finishFrame() };
+}
+
+export function encodeGetAcl(path: string): EncodedRequest {
+  const writer = begin(0, OPCODE.getAcl);
+  writer.text(path);
+  return { opcode: OPCODE.getAcl, frame: writer.finishFrame() };
+}
+
+export function encodeSetAcl(path: string, acl: readonly Acl[], version: number): EncodedRequest {
+  const writer = begin(0, OPCODE.setAcl);
+  writer.text(path);
+  writeAcl(writer, acl);
+  writer.int(version);
+  return { opcode: OPCODE.setAcl, frame: writer.finishFrame() };
 }
 
 export function encodeMultiRead(reads: readonly Read[], root: string): EncodedRequest {

@@ -1,3 +1,4 @@
+import { openToEveryone } from "../../src/acl.ts";
 import type { MultiAnswer, Op, Session } from "../../src/index.ts";
 
 /** A session of which only `multi` works: each call waits until the test answers it. */
@@ -35,6 +36,9 @@ export function scriptedSession(): ScriptedSession {
     exists: unused,
     children: unused,
     readMany: unused,
+    aclOf: openToEveryone,
+    getAcl: unused,
+    setAcl: unused,
     barrier: unused,
     close: unused,
   };
