@@ -47,7 +47,7 @@ export default tseslint.config(
   },
   {
     // Time and chance are ports: they enter in main.ts and in the few files that implement the port.
-    files: ["packages/{queue-core,ingest-formats}/src/**/*.ts", "services/*/src/**/*.ts"],
+    files: ["packages/{queue-core,ingest-formats,job-queue}/src/**/*.ts", "services/*/src/**/*.ts"],
     ignores: ["services/*/src/main.ts"],
     rules: {
       "no-restricted-properties": [
@@ -73,6 +73,11 @@ export default tseslint.config(
     ["packages/queue-core/src/**"],
     ["stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
     "queue-core knows only zookeeper.",
+  ),
+  mayNotImport(
+    ["packages/job-queue/src/**"],
+    ["queue-core", "stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
+    "job-queue knows only zookeeper.",
   ),
   mayNotImport(
     ["packages/stage-runtime/src/**"],

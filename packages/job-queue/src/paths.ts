@@ -1,0 +1,103 @@
+/** Every path of the general queue, and the parser of every name in it. Names of jobs stand in no path. */
+import { blockOf, parseJobId, shardOf } from "./ids.ts";
+import { SHARDS } from "./tenants.ts";
+
+const ROOT = "/fleet/queue";
+const two = (shard: number): string => String(shard).padStart(2, "0");
+const shardRoot = (shard: number): string => `${ROOT}/s/${two(shard)}`;
+
+export const paths = {
+  fleet: "/fleet",
+  root: ROOT,
+  layout: `${ROOT}/layout`,
+  terms: `${ROOT}/terms`,
+  term: (shard: number, term: number) => `${ROOT}/terms/${two(shard)}.${term}`,
+  shards: `${ROOT}/s`,
+  shard: shardRoot,
+  ids: (shard: number) => `${shardRoot(shard)}/ids`,
+  jobs: (shard: number) => `${shardRoot(shard)}/j`,
+  block: (block: number) => `${shardRoot(block % SHARDS)}/j/${block}`,
+  job: (id: number) => `${shardRoot(shardOf(id))}/j/${blockOf(id)}/${id}`,
+  data: (id: number) => `${shardRoot(shardOf(id))}/j/${blockOf(id)}/${id}/d`,
+  groups: (shard: number) => `${shardRoot(shard)}/g`,
+  group: (shard: number, group: string) => `${shardRoot(shard)}/g/${group}`,
+  done: (shard: number) => `${shardRoot(shard)}/done`,
+  doneDirectory: (shard: number, directory: string) => `${shardRoot(shard)}/done/${directory}`,
+  doneEntry: (shard: number, directory: string, id: number, token: string) =>
+    `${shardRoot(shard)}/done/${directory}/${id}-${token}`,
+  doneResult: (shard: number, directory: string, id: number, token: string) =>
+    `${shardRoot(shard)}/done/${directory}/${id}-${token}/r`,
+} as const;
+
+/** What a path of the queue stands for. */
+export type Meaning =
+  | { readonly kind: "layout" | "frame" | "unknown" }
+  | { readonly kind: "term"; readonly shard: number; readonly term: number }
+  | { readonly kind: "ids" | "jobs" | "groups" | "done"; readonly shard: number }
+  | { readonly kind: "block"; readonly shard: number; readonly block: number }
+  | { readonly kind: "job" | "data"; readonly shard: number; readonly block: number; readonly id: number }
+  | { readonly kind: "group"; readonly shard: number; readonly group: string }
+  | { readonly kind: "done-directory"; readonly shard: number; readonly directory: string }
+  | {
+      readonly kind: "done-entry" | "done-result";
+      readonly shard: number;
+      readonly id: number;
+      readonly token: string;
+    };
+
+const UNKNOWN: Meaning = { kind: "unknown" };
+
+/** "03.17": the owner of shard 3 in its 17th term. */
+export function parseTermName(name: string): { readonly shard: number; readonly term: number } | null {
+  const [, shard, term] = /^(\d\d)\.([1-9]\d{0,14})$/.exec(name) ?? [];
+  if (shard === undefined || term === undefined || Number(shard) >= SHARDS) return null;
+  return { shard: Number(shard), term: Number(term) };
+}
+
+export function parseDoneName(name: string): { readonly id: number; readonly token: string } | null {
+  const [, rawId, token] = /^(\d+)-(\d+\.\d+)$/.exec(name) ?? [];
+  const id = rawId === undefined ? null : parseJobId(rawId);
+  return id === null || token === undefined ? null : { id, token };
+}
+
+export function meaningOf(path: string): Meaning {
+  if (path === paths.layout) return { kind: "layout" };
+  if (path === ROOT || path === paths.terms || path === paths.shards) return { kind: "frame" };
+  if (path.startsWith(`${paths.terms}/`)) {
+    const term = parseTermName(path.slice(paths.terms.length + 1));
+    return term === null ? UNKNOWN : { kind: "term", ...term };
+  }
+  const [, digits, rest] = /^\/fleet\/queue\/s\/(\d\d)(?:\/(.*))?$/.exec(path) ?? [];
+  if (digits === undefined || Number(digits) >= SHARDS) return UNKNOWN;
+  return rest === undefined ? { kind: "frame" } : insideShard(Number(digits), rest.split("/"));
+}
+
+function insideShard(shard: number, parts: readonly string[]): Meaning {
+  const [head, ...names] = parts;
+  if (head === "ids" && names.length === 0) return { kind: "ids", shard };
+  if (head === "j") return names.length === 0 ? { kind: "jobs", shard } : insideJobs(shard, names);
+  if (head === "g") return insideGroups(shard, names);
+  return head === "done" ? insideDone(shard, names) : UNKNOWN;
+}
+
+function insideJobs(shard: number, [rawBlock = "", rawId, leaf, ...more]: readonly string[]): Meaning {
+  if (!/^\d{1,13}$/.test(rawBlock) || more.length > 0) return UNKNOWN;
+  const block = Number(rawBlock);
+  if (rawId === undefined) return { kind: "block", shard, block };
+  const id = parseJobId(rawId);
+  if (id === null || (leaf !== undefined && leaf !== "d")) return UNKNOWN;
+  return { kind: leaf === undefined ? "job" : "data", shard, block, id };
+}
+
+function insideGroups(shard: number, [group, ...more]: readonly string[]): Meaning {
+  if (more.length > 0) return UNKNOWN;
+  return group === undefined ? { kind: "groups", shard } : { kind: "group", shard, group };
+}
+
+function insideDone(shard: number, [directory, entry, leaf, ...more]: readonly string[]): Meaning {
+  if (directory === undefined) return { kind: "done", shard };
+  if (entry === undefined) return { kind: "done-directory", shard, directory };
+  const named = parseDoneName(entry);
+  if (named === null || more.length > 0 || (leaf !== undefined && leaf !== "r")) return UNKNOWN;
+  return { kind: leaf === undefined ? "done-entry" : "done-result", shard, ...named };
+}
