@@ -5,6 +5,7 @@ import {
   baseConfig,
   checkedText,
   egressSettings,
+  flag,
   parseConfig,
   parsedText,
   port,
@@ -37,6 +38,8 @@ export const intakeConfig = baseConfig.extend({
   JOURNAL_MAX_BYTES: wholeNumber({ min: 100_000 }).default(256 * MB),
   JOURNAL_MAX_RECORDS: wholeNumber({ min: 1 }).default(50_000),
   JOURNAL_SEGMENT_BYTES: wholeNumber({ min: 1_000 }).default(16 * MB),
+  /** At the end, waits within SHUTDOWN_GRACE_MS until the queue has what is in the journal: where a process goes for good. */
+  JOURNAL_DRAIN: flag().default(false),
   /** Uploads that never became a batch are removed after this time. */
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
 });

@@ -40,7 +40,9 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
     service: "batch-intake",
     config: parts.config,
     duties: intakeDuties(parts),
-    extraServers: (service) => [submissionServer(parts, keys.fetchKeys, service), ingesterOf(parts, service)],
+    extraServers: (service) => [
+      oneAfterTheOther(submissionServer(parts, keys.fetchKeys, service), ingesterOf(parts, service)),
+    ],
     standIn: () => journalCheck(parts.journaled),
     async close() {
       await parts.journaled.journal.close();
@@ -65,11 +67,26 @@ function intakeDuties({ config, egress, working, incoming, profiles }: IntakePar
   ];
 }
 
-function ingesterOf({ journaled, working }: IntakeParts, service: ServiceParts): ExtraServer {
+/** Also at the end: what the first still takes, the second still finds. */
+function oneAfterTheOther(first: ExtraServer, second: ExtraServer): ExtraServer {
+  return {
+    name: `${first.name}, ${second.name}`,
+    async start() {
+      await first.start();
+      await second.start();
+    },
+    async stop() {
+      await first.stop();
+      await second.stop();
+    },
+  };
+}
+
+function ingesterOf({ config, journaled, working }: IntakeParts, service: ServiceParts): ExtraServer {
   const removeBatchFolder = async (batch: BatchId): Promise<void> => {
     await working.removeBatch(batch);
   };
-  return ingesterServer(journaled, removeBatchFolder, service);
+  return ingesterServer(journaled, removeBatchFolder, service, config.JOURNAL_DRAIN);
 }
 
 function submissionServer(

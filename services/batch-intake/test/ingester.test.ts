@@ -50,12 +50,12 @@ async function journalUpload(): Promise<void> {
   expect(added).toEqual({ kind: "added" });
 }
 
-function start(uploads: KeptUploads): void {
+function start(uploads: KeptUploads, fleet: () => string | null = () => "tree"): Ingester {
   const ingester = new Ingester({
     ...opened,
     uploads,
     queue: {
-      fleet: () => "tree",
+      fleet,
       reserveBatchId: () => Promise.resolve(batchId(7)),
       create: ({ id }) => {
         created.push(id!);
@@ -71,6 +71,7 @@ function start(uploads: KeptUploads): void {
   });
   ingester.start();
   cleanups.add(() => ingester.stop());
+  return ingester;
 }
 const counter = { inc: () => undefined } as never;
 
@@ -111,6 +112,29 @@ describe("a submission that was answered for", () => {
     expect(created).toEqual([]);
     expect(opened.backlog.refusals(UUID)).toMatchObject([{ why: "a link" }]);
     expect(await readdir(join(root, "queue/.refused"))).toHaveLength(1);
+  });
+});
+
+describe("an intake that goes for good", () => {
+  test("leaves when the queue has what was in its journal", async () => {
+    await journalUpload();
+    let fleet: string | null = null;
+    const drained = start(opened.uploads, () => fleet).drain(new AbortController().signal);
+    expect(created).toEqual([]);
+    fleet = "tree";
+    await drained;
+    expect(created).toEqual([batchId(7)]);
+    expect(opened.backlog.isEmpty).toBe(true);
+  });
+
+  test("leaves with it on its disk when its time is over before the queue is back", async () => {
+    await journalUpload();
+    const over = new AbortController();
+    const drained = start(opened.uploads, () => null).drain(over.signal);
+    over.abort();
+    await drained;
+    expect(created).toEqual([]);
+    expect(opened.backlog.stats().records).toBe(1);
   });
 });
 

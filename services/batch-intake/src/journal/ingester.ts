@@ -45,6 +45,15 @@ export class Ingester {
     await this.#running;
   }
 
+  /** Goes on until nothing waits any more, or the signal aborts. */
+  async drain(signal: AbortSignal): Promise<void> {
+    const { backlog, log } = this.#parts;
+    while (!backlog.isEmpty && !signal.aborted)
+      await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (!backlog.isEmpty) log.warn({ waiting: backlog.stats().records }, "stopped with submissions in the journal");
+    await this.stop();
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     const { metrics, backlog, log } = this.#parts;

@@ -10,7 +10,8 @@ import type { OpenBacklog } from "./open-backlog.ts";
 export function ingesterServer(
   opened: OpenBacklog,
   removeBatchFolder: (batch: BatchId) => Promise<void>,
-  { clock, log, registry, queue }: ServiceParts,
+  { clock, log, registry, queue, aborting }: ServiceParts,
+  drain: boolean,
 ): ExtraServer {
   const metrics = journalMetrics(registry);
   metrics.damaged.inc(opened.missing);
@@ -21,9 +22,11 @@ export function ingesterServer(
     name: "journal",
     start() {
       ingester.start();
+      // The journal is closed soon after, whoever still has not stopped.
+      aborting.addEventListener("abort", () => void ingester.stop(), { once: true });
       return Promise.resolve();
     },
-    stop: () => ingester.stop(),
+    stop: () => (drain ? ingester.drain(aborting) : ingester.stop()),
   };
 }
 
