@@ -32,6 +32,7 @@ export { type Instruments, makeInstruments } from "./observe/metrics.ts";
 export { type Failpoint, makeFailpoints } from "./engine/failpoints.ts";
 export type { Probe, ProbeEvent } from "./engine/probes.ts";
 export { EXIT, type ExitCode } from "./service/exit-codes.ts";
+export { OPS_PATHS } from "./service/ops-server.ts";
 export type { ExtraServer, OpenQueue, ServiceHost, ServiceOptions, ServiceParts, StandIn } from "./service/options.ts";
 export { Service } from "./service/service.ts";
 export { runService } from "./service/run-service.ts";

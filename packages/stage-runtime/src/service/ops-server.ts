@@ -5,6 +5,16 @@ import type { Registry } from "prom-client";
 import type { HandEntry } from "../engine/in-hand.ts";
 import { type Check, printChecks } from "./health.ts";
 
+/** What is served there; probes and scrape configurations are held to it. */
+export const OPS_PATHS = {
+  metrics: "/metrics",
+  livez: "/livez",
+  readyz: "/readyz",
+  /** For humans and compose files. */
+  healthz: "/healthz",
+  progress: "/progress",
+} as const;
+
 export interface OpsServerParts {
   readonly host: string;
   readonly port: number;
@@ -50,14 +60,14 @@ async function reply(parts: OpsServerParts, request: IncomingMessage): Promise<R
   if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET\n");
   const url = new URL(request.url ?? "/", "http://localhost");
   switch (url.pathname) {
-    case "/metrics":
+    case OPS_PATHS.metrics:
       return { status: 200, type: parts.registry.contentType, body: await parts.registry.metrics() };
-    case "/livez":
+    case OPS_PATHS.livez:
       return checked(request, url, "livez", parts.livez());
-    case "/readyz":
-    case "/healthz":
+    case OPS_PATHS.readyz:
+    case OPS_PATHS.healthz:
       return checked(request, url, "readyz", parts.readyz());
-    case "/progress":
+    case OPS_PATHS.progress:
       return json(200, { jobs: parts.inHand() });
     default:
       return text(404, "there is /metrics, /livez, /readyz and /progress\n");
