@@ -109,13 +109,39 @@ export type Job = z.infer<typeof Job>;
 
 /** A batch as operators see it: with what can be done about it now. */
 export const BatchDetail = Batch.extend({
-  notification: text,
+  notification: text.describe("whom the submission named to be told; null also for those who may not know"),
   hold: HoldView.nullable().describe("of its collection, now"),
   actions: z.array(z.string()).describe("what its state allows an operator to do"),
 }).meta({ id: "BatchDetail" });
 export type BatchDetail = z.infer<typeof BatchDetail>;
 
+/** Whoever may submit to a collection sees to whom its mails go; others see how many they are. */
+const mailSent = z.object({
+  number: z.string().describe("`queued`, or the number of the report"),
+  subject: z.string(),
+  at: time,
+  recipients: count,
+  to: z.array(z.string()).nullable().describe("null: not for this caller's eyes"),
+  outcome: z.enum(["sent", "refused"]).describe("as the mail server said"),
+  detail: text,
+});
+export type MailSent = z.infer<typeof mailSent>;
+
+const callback = z.object({
+  about: z.enum(["completed", "failed"]),
+  outcome: z
+    .enum(["waiting", "delivered", "not-delivered", "over"])
+    .describe("over: about a failed job, taken or given up after its time; the notifier's log says which"),
+  at: time.describe("of the last word about it"),
+  attempts: count.nullable().describe("null: not counted"),
+  to: text.describe("the receiver; null: its collection has no callback any more"),
+  detail: text,
+});
+export type Callback = z.infer<typeof callback>;
+
 export const JobDetail = Job.extend({
+  callback: callback.nullable().describe("the news to the depositor's system; null: none was due so far"),
+  mails: z.array(mailSent).describe("about its batch"),
   worker: text.describe("that has it in hand"),
   resume_at: jobState.nullable().describe("where a resume would go on; null: it cannot be resumed"),
   resume_choices: z.array(jobState),

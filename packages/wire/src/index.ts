@@ -1,6 +1,17 @@
 export { type AnswerOf, type BodyOf, type Endpoint, endpoint, type ParamsOf, type QueryOf } from "./endpoint.ts";
 export { anyId, HoldView, page, pageOf } from "./common.ts";
-export { Batch, BatchDetail, BatchSummary, Job, JobDetail, JobFile, JobSummary, LogLine } from "./deposits.ts";
+export {
+  Batch,
+  BatchDetail,
+  BatchSummary,
+  type Callback,
+  Job,
+  JobDetail,
+  JobFile,
+  JobSummary,
+  LogLine,
+  type MailSent,
+} from "./deposits.ts";
 export { batchOfArchive, jobOfArchive, type KeptBatch, type KeptJob, pageOfArchive } from "./archived-views.ts";
 export {
   type AnyJob,

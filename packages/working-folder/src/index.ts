@@ -20,3 +20,4 @@ export type {
 } from "./payload.ts";
 export { beginContents, CONTENTS_FILE, type ContentsList } from "./contents.ts";
 export { eachAtMost, type WalkAnswer } from "./each-at-most.ts";
+export { type MailMark, mailMarkFile, parseMailMark, printMailMark } from "./mail-marks.ts";

@@ -5,7 +5,7 @@ import { composeMail } from "./compose.ts";
 import type { Mailer, Sent } from "./mail.ts";
 import { recipients } from "./recipients.ts";
 import type { MailNumber, News } from "./report.ts";
-import type { SentMarks } from "./sent-marks.ts";
+import type { MailFacts, SentMarks } from "./sent-marks.ts";
 
 export interface PostmanParts {
   readonly profiles: Pick<ProfileStore, "get">;
@@ -59,13 +59,16 @@ export async function tell(
   await ctx.failpoint("afterEffect");
   parts.onMail?.(sent.kind);
   const later = settled(sent, mail.name, ctx);
-  if (later === null) await mark(told, ctx, parts);
+  if (sent.kind !== "later") {
+    const detail = sent.kind === "sent" ? sent.detail : sent.why;
+    await mark(told, { subject: mail.subject, to, outcome: sent.kind, detail }, ctx, parts);
+  }
   return later;
 }
 
 /** Without it the mail can only be sent once more than needed: what it tells stands. */
-async function mark(told: Told, ctx: HandlerContext, { marks }: PostmanParts): Promise<void> {
-  const problem = await marks.put(told);
+async function mark(told: Told, facts: MailFacts, ctx: HandlerContext, { marks }: PostmanParts): Promise<void> {
+  const problem = await marks.put(told, facts);
   if (problem !== null) ctx.log.warn({ report: told.number, problem: problem.message }, "no mark that a mail was sent");
 }
 

@@ -1,5 +1,6 @@
 import type { BatchId } from "@sluice/queue-core";
 import { ContainedFolder, type IoFault } from "@sluice/safe-io";
+import { type MailMark, mailMarkFile, parseMailMark, printMailMark } from "@sluice/working-folder";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { MailNumber, News } from "./report.ts";
@@ -17,10 +18,11 @@ export interface MarkedMail {
 export interface SentMarks {
   readonly has: (mail: MarkedMail) => Promise<boolean>;
   /** Null, or why there is no mark now. */
-  readonly put: (mail: MarkedMail) => Promise<IoFault | null>;
+  readonly put: (mail: MarkedMail, facts: MailFacts) => Promise<IoFault | null>;
 }
 
-const nameOf = ({ number }: MarkedMail): string => `mail-${number}.sent`;
+/** For operators, who are shown what was sent to whom. */
+export type MailFacts = Omit<MailMark, "digest">;
 
 /** Numbers can come again after the tree was restored: another report under the same number is another mail. */
 const digestOf = ({ news }: MarkedMail): string => createHash("sha256").update(JSON.stringify(news)).digest("hex");
@@ -31,12 +33,13 @@ export function sentMarks(workingDir: string): SentMarks {
   return {
     has: async (mail) => {
       const folder = await folderOf(mail.id);
-      const mark = folder.ok ? await folder.value.read(nameOf(mail)) : folder;
-      return mark.ok && mark.value.toString("utf8") === digestOf(mail);
+      const mark = folder.ok ? await folder.value.read(mailMarkFile(mail.number)) : folder;
+      return mark.ok && parseMailMark(mark.value.toString("utf8"))?.digest === digestOf(mail);
     },
-    put: async (mail) => {
+    put: async (mail, facts) => {
       const folder = await folderOf(mail.id);
-      const written = folder.ok ? await folder.value.write(nameOf(mail), digestOf(mail)) : folder;
+      const mark = printMailMark({ ...facts, digest: digestOf(mail) });
+      const written = folder.ok ? await folder.value.write(mailMarkFile(mail.number), mark) : folder;
       return written.ok ? null : written.error;
     },
   };

@@ -2,6 +2,7 @@
 import { type Caller, inScope } from "@sluice/access";
 import { problem } from "@sluice/http-api";
 import type { ArchivedBatch, Found, Inventory } from "@sluice/inventory";
+import type { ProfileStore } from "@sluice/profile-store";
 import type { Bucket, JobId } from "@sluice/queue-core";
 import {
   type AnyJob,
@@ -14,6 +15,7 @@ import {
   showBatch,
   showJob,
 } from "@sluice/wire";
+import { callbackOf } from "../views/callback.ts";
 import { nothing } from "./answers.ts";
 import type { Seen } from "./serve.ts";
 
@@ -34,7 +36,12 @@ export async function archivedBatch(archive: Archive | null, id: string, caller:
   return { value: { ...shown, notification, hold: null, actions: [] } };
 }
 
-export async function archivedJob(archive: Archive | null, id: string, { scope }: Caller): Promise<Seen<JobDetail>> {
+export async function archivedJob(
+  archive: Archive | null,
+  profiles: Pick<ProfileStore, "get">,
+  id: string,
+  { scope }: Caller,
+): Promise<Seen<JobDetail>> {
   const found = foundIn(await archive?.findArchivedJob(id), "job");
   if ("problem" in found) return found;
   const job = jobOfArchive(found.value);
@@ -42,7 +49,9 @@ export async function archivedJob(archive: Archive | null, id: string, { scope }
   if (job === null) return scope === "all" ? UNREADABLE : nothing("job");
   if (!inScope(scope, job.configuration.profile_name)) return nothing("job");
   const nothingToDo = { worker: null, resume_at: null, resume_choices: [], not_before: null, hold: null, actions: [] };
-  return { value: { ...showJob(job, null, fromArchive(null)), ...nothingToDo } };
+  const shown = showJob(job, null, fromArchive(null));
+  const callback = callbackOf({ job: shown, profile: profiles.get(shown.profile), isQueued: false });
+  return { value: { ...shown, callback, mails: [], ...nothingToDo } };
 }
 
 interface PageWish {

@@ -20,7 +20,7 @@ import { connected, SILENCE } from "./answers.ts";
 import { archivedJobs } from "./archived.ts";
 import { batchCursor, batchJobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
 import type { AdminDeps } from "./deps.ts";
-import { foundOr, lookAtBatch } from "./looks.ts";
+import { foundOr, lookAtBatch, seesAddresses } from "./looks.ts";
 import { type Seen, serve } from "./serve.ts";
 
 /** Its own last word; what an operator does after it is a new story. */
@@ -56,7 +56,7 @@ export const batchOperations = (deps: AdminDeps): readonly Operation[] => [
   serve(ADMIN.batchEvents, ({ params, caller, request, response }) =>
     deps.topics.stream(
       {
-        key: `batch ${params.id}`,
+        key: `batch ${params.id} ${seesAddresses(caller)}`,
         event: "batch",
         async look() {
           const seen = await lookAtBatch(deps, params.id, caller);

@@ -13,7 +13,7 @@ import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
 import { connected, SILENCE } from "./answers.ts";
 import { batchJobCursor, jobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
 import type { AdminDeps } from "./deps.ts";
-import { foundOr, lookAtJob } from "./looks.ts";
+import { foundOr, lookAtJob, seesAddresses } from "./looks.ts";
 import { type Seen, serve } from "./serve.ts";
 
 type JobQuery = z.output<NonNullable<typeof ADMIN.jobs.query>>;
@@ -33,7 +33,7 @@ export const jobOperations = (deps: AdminDeps): readonly Operation[] => [
   serve(ADMIN.jobEvents, ({ params, caller, request, response }) =>
     deps.topics.stream(
       {
-        key: `job ${params.id}`,
+        key: `job ${params.id} ${seesAddresses(caller)}`,
         event: "job",
         async look() {
           const seen = await lookAtJob(deps, params.id, caller);

@@ -1,5 +1,7 @@
 /** Batches and jobs as operators see them: with what can be done about them now. */
+import type { ProfileStore } from "@sluice/profile-store";
 import {
+  type BatchId,
   batchRow,
   type BatchView,
   isEnded,
@@ -16,6 +18,7 @@ import {
 } from "@sluice/queue-core";
 import { type BatchDetail, FROM_QUEUE, type HoldView, type JobDetail, showBatch, showJob } from "@sluice/wire";
 import type { Node, Session } from "@sluice/zookeeper";
+import { callbackOf } from "./callback.ts";
 import { holdView } from "./holds.ts";
 
 /** The table's actions, and cleaning up what is over before its time. */
@@ -41,22 +44,35 @@ export async function batchDetail(session: Session, batch: BatchView): Promise<B
   };
 }
 
-export async function jobDetail(session: Session, job: JobView): Promise<JobDetail | null> {
+export interface JobNews {
+  readonly profiles: Pick<ProfileStore, "get">;
+  readonly mails: (batch: BatchId, reports: number) => Promise<JobDetail["mails"]>;
+}
+
+export async function jobDetail(session: Session, job: JobView, news: JobNews): Promise<JobDetail | null> {
   const worker = workerOf(job);
   const nodes = await nodesAt(session, [
     paths.collectionHold(job.configuration.profile_name),
     paths.batchStatus(job.batchId),
     paths.fleetJob(job.id),
+    paths.callback(job.id, job.status.retry_count),
+    paths.expansion(job.batchId),
     ...(worker === null ? [] : [worker]),
   ]);
   if (nodes === null) return null;
-  const [hold, batchStatus, history, registration] = nodes;
+  const [hold, batchStatus, history, callback, expanded, registration] = nodes;
   const { status, last_successful_status: last, message } = job.status;
   const batch = batchStatus == null ? null : records.batchStatus.decode(batchStatus.data);
   const batchAllows = batch?.ok === true && batchRow(batch.value.status).resumable;
   const canResume = status === "Failed" && batchAllows && (last !== null || isResumable(message));
+  const shown = showJob(job, progressOf(registration, job.id), FROM_QUEUE);
+  const profile = news.profiles.get(job.configuration.profile_name);
+  const expansion = expanded == null ? null : records.expansion.decode(expanded.data);
   return {
-    ...showJob(job, progressOf(registration, job.id), FROM_QUEUE),
+    ...shown,
+    callback: callbackOf({ job: shown, profile, isQueued: callback != null }),
+    // A report is marked before it is counted.
+    mails: await news.mails(job.batchId, (expansion?.ok === true ? expansion.value.reports : 0) + 1),
     worker: job.lock?.owner ?? null,
     resume_at: canResume ? resumeAt(last) : null,
     resume_choices: canResume ? [...resumeChoices(last)] : [],

@@ -1,0 +1,52 @@
+/** What the depositor's system was told of a job, as the job's own history has it. Pure. */
+import type { ProfileLookup } from "@sluice/profile-store";
+import type { JobState } from "@sluice/queue-core";
+import type { Callback, Job } from "@sluice/wire";
+
+export interface Tellable {
+  readonly job: Pick<Job, "status" | "message" | "last_modified" | "events">;
+  readonly profile: ProfileLookup;
+  /** The news of its failure is still with the notifier. */
+  readonly isQueued: boolean;
+}
+
+const TELLS: JobState = "Notify";
+/** What the notifier writes where a profile lets its jobs go on. */
+const NOT_DELIVERED = "not called back: ";
+
+/** null: nothing was due so far, or its collection wants no callback. */
+export function callbackOf({ job, profile, isQueued }: Tellable): Callback | null {
+  const url = profile.ok ? profile.profile.callbackUrl : undefined;
+  const to = url === undefined ? null : new URL(url).origin;
+  if (profile.ok && url === undefined) return null;
+  const tries = sinceResumed(job.events).filter(({ state }) => state === TELLS);
+  const last = tries.at(-1);
+  const detail = last?.detail ?? null;
+  switch (job.status) {
+    case TELLS:
+      return last === undefined
+        ? null
+        : { about: "completed", outcome: "waiting", at: last.at, attempts: tries.length, to, detail };
+    case "Completed": {
+      const failed = job.message.startsWith(NOT_DELIVERED);
+      const why = failed ? job.message.slice(NOT_DELIVERED.length) : null;
+      const outcome = failed ? "not-delivered" : "delivered";
+      return { about: "completed", outcome, at: last?.at ?? null, attempts: tries.length, to, detail: why };
+    }
+    case "Failed":
+      return {
+        about: "failed",
+        outcome: isQueued ? "waiting" : "over",
+        at: job.last_modified,
+        attempts: null,
+        to,
+        detail: null,
+      };
+    default:
+      return null;
+  }
+}
+
+/** What was tried before somebody resumed the job belongs to an older story. */
+const sinceResumed = (events: Job["events"]): Job["events"] =>
+  events.slice(events.findLastIndex(({ kind }) => kind === "resume") + 1);
