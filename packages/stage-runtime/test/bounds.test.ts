@@ -21,7 +21,8 @@ test("the node of a worker with 1,000 jobs in hand stays below 64 KB", async () 
   const inHand = new InHand(world.queue.clock);
   const actor = { stage: "downloader", worker: "w" };
   const scope = { actor, queue: world.queue, inHand, settings: { concurrency: 1_000 } } as unknown as Scope;
-  const registration = new Registration({ scope, version: "1", isDraining: () => false });
+  const parts = { scope, version: "1", sessionTimeoutMs: 10_000 };
+  const registration = new Registration({ ...parts, isDraining: () => false, onNameTaken: () => undefined });
   for (let number = 1; number <= 1_000; number++) {
     inHand.take(jobId(number), "bid0000000001", 1);
     inHand.show(jobId(number), { doneBytes: 2 ** 50, totalBytes: 2 ** 51, note: "x".repeat(500) });

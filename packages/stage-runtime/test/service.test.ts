@@ -48,6 +48,19 @@ describe("a service", () => {
     expect(await world.children(paths.stageWorkers("downloader"))).toEqual([]);
   });
 
+  test("ends with a word about its configuration when a live worker has its name; a dead one's is waited for", async () => {
+    const timeout = { ZK_SESSION_TIMEOUT_MS: "2000" };
+    const duty = downloading(() => Promise.resolve(done()));
+    const first = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout });
+    await first.recorder.until("session");
+    const twin = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout });
+    expect(await twin.code).toBe(EXIT.configuration);
+    expect((await get(first, "/readyz")).status).toBe(200);
+    const heir = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout });
+    first.service.ring();
+    await heir.recorder.until("session");
+  });
+
   test("exports every metric of the catalogue, and answers the probes", async () => {
     await world.addJob({ number: 1 });
     const running = world.start("downloader", [downloading(() => Promise.resolve(done()))]);

@@ -12,6 +12,8 @@ export interface Facts {
   readonly life: LifeState;
   /** null = there is none. */
   readonly session: SessionState | null;
+  /** Why there was none when one was last looked for. */
+  readonly trouble: string | null;
   readonly flapping: boolean;
   /** null = this service has no duties to look at a queue for. */
   readonly sinceQueueSeenMs: number | null;
@@ -54,10 +56,11 @@ export function readiness(facts: Facts): readonly Check[] {
 }
 
 function reachOfQueue(facts: Facts): readonly Check[] {
-  const { session, flapping } = facts;
+  const { session, trouble, flapping } = facts;
+  const without = trouble === null ? "no session" : `no session, connecting: ${trouble}`;
   const seen = seenRecently(facts);
   return [
-    { name: "zookeeper", ok: session === "connected", detail: session ?? "no session" },
+    { name: "zookeeper", ok: session === "connected", detail: session ?? without },
     { name: "link", ok: !flapping, detail: flapping ? "breaks again and again" : "steady" },
     { name: "queue", ok: seen, detail: seen ? "seen recently" : "not seen for a while" },
   ];

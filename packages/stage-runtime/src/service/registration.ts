@@ -1,5 +1,6 @@
 /** The worker's node: ephemeral, written on change and seldom. The session is the heartbeat, not this node. */
 import { formatTimestamp, paths, records, type WorkerRecord } from "@sluice/queue-core";
+import type { Session } from "@sluice/zookeeper";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Progress } from "../duty.ts";
@@ -11,11 +12,23 @@ const SHOWN_JOBS_MAX = 200;
 const REWRITE_EVERY_MS = 30_000;
 /** Our name still belongs to a session that died and is not over yet. */
 const NAME_TAKEN_RETRY_MS = 250;
+/** Session timeouts after which whoever still has our name is alive: the session of a dead one would be over. */
+const ALIVE_AFTER_TIMEOUTS = 2;
 
 export interface RegistrationParts {
   readonly scope: Scope;
   readonly version: string;
+  readonly sessionTimeoutMs: number;
   readonly isDraining: () => boolean;
+  /** Another worker has our name, and lives: neither would know its own claims from the other's. */
+  readonly onNameTaken: (problem: string) => void;
+}
+
+/** Who has our name, and since when we have met them. */
+interface Holder {
+  readonly session: Session["id"];
+  readonly metMs: number;
+  readonly where: string;
 }
 
 export class Registration {
@@ -37,7 +50,7 @@ export class Registration {
   /** True when the node is there; false when the session ended first. */
   async enter(): Promise<boolean> {
     const { queue, actor, log } = this.#parts.scope;
-    let warned = false;
+    let holder: Holder | null = null;
     while (!queue.session.lost.aborted) {
       const data = records.worker.encode(this.#record());
       const answer = await queue.committer.submit({
@@ -48,14 +61,17 @@ export class Registration {
           { op: "set", path: this.#path, data, version: 0 },
         ],
       });
-      if (answer.ok || (await this.#isOurs())) return true;
+      if (answer.ok) return true;
       if (answer.code === "NO_NODE") await this.#makeParent();
-      else if (!warned) {
-        warned = true;
-        log.warn(
-          { worker: actor.worker, code: answer.code },
-          "cannot register yet: is another worker called the same?",
-        );
+      const met = await this.#holder();
+      if (met?.session === queue.session.id) return true;
+      if (met !== null && met.session !== holder?.session) {
+        holder = met;
+        log.warn({ worker: actor.worker, holder: met.where }, "cannot register yet: another worker is called the same");
+      }
+      if (holder !== null && met !== null && this.#isAlive(holder)) {
+        this.#parts.onNameTaken(`${actor.worker} is the name of a live worker, ${holder.where}: set another WORKER_ID`);
+        return false;
       }
       await pause(NAME_TAKEN_RETRY_MS);
     }
@@ -81,10 +97,19 @@ export class Registration {
     await this.#write();
   }
 
-  async #isOurs(): Promise<boolean> {
-    const { session } = this.#parts.scope.queue;
-    const node = await session.exists(this.#path);
-    return node.ok && node.value !== null && node.value.ephemeralOwner === session.id;
+  /** null: nobody has it, or nobody answers. */
+  async #holder(): Promise<Holder | null> {
+    const { session, clock } = this.#parts.scope.queue;
+    const node = await session.get(this.#path);
+    if (!node.ok) return null;
+    const record = records.worker.decode(node.value.data);
+    const where = record.ok ? `process ${record.value.pid} on ${record.value.host}` : "of which nothing can be read";
+    return { session: node.value.stat.ephemeralOwner, metMs: clock.monotonicMs(), where };
+  }
+
+  #isAlive({ metMs }: Holder): boolean {
+    const { scope, sessionTimeoutMs } = this.#parts;
+    return scope.queue.clock.monotonicMs() - metMs > ALIVE_AFTER_TIMEOUTS * sessionTimeoutMs;
   }
 
   /** A service outside the pipeline (admin, say) has no directory yet. */

@@ -1,4 +1,5 @@
 /** A service from its start to its end: sessions come and go below it, the bells end it. */
+import { queueAccess } from "@sluice/queue-core";
 import { keepSession, type Session, type SessionKeeper } from "@sluice/zookeeper";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -32,6 +33,7 @@ export class Service {
   readonly #ended: Promise<ExitCode>;
   #end: (code: ExitCode) => void = () => undefined;
   #keeper: SessionKeeper | null = null;
+  #trouble: string | null = null;
   #run: SessionRun | null = null;
   #fleetId: string | null = null;
   #failing = false;
@@ -134,11 +136,14 @@ export class Service {
     this.#keeper = keepSession({
       connect: config.ZOOKEEPER_CONNECT,
       timeoutMs: config.ZK_SESSION_TIMEOUT_MS,
+      access: queueAccess(config),
       clock,
       random,
       hooks: sessionHooks(this.#metrics, log),
-      onTrouble: (why, retryInMs) =>
-        log.warn({ why, retry_in_ms: retryInMs }, "no ZooKeeper session: trying again, no work until then"),
+      onTrouble: (why, retryInMs) => {
+        this.#trouble = why;
+        log.warn({ why, retry_in_ms: retryInMs }, "no ZooKeeper session: trying again, no work until then");
+      },
     });
     const parts = this.#runParts();
     this.#keeper.onSession((session) => void this.#enterSession(parts, session));
@@ -176,6 +181,7 @@ export class Service {
         return found === this.#fleetId;
       },
       onAnotherTree: anotherTree,
+      onNameTaken: (problem) => this.fail(new Error(problem), "the worker's name is taken", EXIT.configuration),
     };
   }
 
@@ -243,6 +249,7 @@ export class Service {
     return {
       life: this.#life.state,
       session: this.#keeper?.current()?.state ?? null,
+      trouble: this.#trouble,
       flapping: this.#keeper?.flapping ?? false,
       sinceQueueSeenMs: this.#duties.length === 0 ? null : this.#pulse.sinceQueueSeenMs(),
       pollMs,

@@ -37,6 +37,7 @@ export interface SessionRunParts {
   /** Compares the tree's name with the one this process knows; false = another tree, the service ends. */
   readonly acceptFleetId: (fleetId: string) => boolean;
   readonly onAnotherTree: (problem: string) => void;
+  readonly onNameTaken: (problem: string) => void;
 }
 
 export class SessionRun {
@@ -71,7 +72,9 @@ export class SessionRun {
     const registration = new Registration({
       scope,
       version: this.#parts.config.SLUICE_VERSION,
+      sessionTimeoutMs: this.#parts.config.ZK_SESSION_TIMEOUT_MS,
       isDraining: this.#parts.isDraining,
+      onNameTaken: this.#parts.onNameTaken,
     });
     if (!(await registration.enter())) return false;
     this.#registration = registration;
