@@ -10,7 +10,9 @@ export const EVENTS_MAX = 12;
 export const FLEET_JOB_BYTES_MAX = 1024;
 /** In bytes: letters of other scripts take three, control characters six. */
 const WHY_BYTES = 120;
-const DETAIL_BYTES = 48;
+const DETAIL_BYTES = 300;
+/** What is left of older ones where all does not fit. */
+const OLD_DETAIL_BYTES = 48;
 const WORKER_BYTES = 40;
 
 export interface NewEvent {
@@ -97,11 +99,20 @@ function append(job: FleetJob, event: NewEvent, claim: FleetJob["claimed"]): Fle
   return fit({ ...job, events: [...job.events, jobEvent(event, claim)].slice(-EVENTS_MAX) });
 }
 
-/** Forgets the oldest events until the record fits. The newest never goes: an op id must be found again. */
+/**
+ * Where all does not fit, the oldest give way: first their words are cut short, then they are forgotten. The newest
+ * stays as it is: its words are what people look for, and its op id must be found again.
+ */
 function fit(job: FleetJob): FleetJob {
   let { events } = job;
-  while (events.length > 1 && records.fleetJob.encode({ ...job, events }).length > FLEET_JOB_BYTES_MAX) {
-    events = events.slice(1);
-  }
+  const isTooLong = (): boolean => records.fleetJob.encode({ ...job, events }).length > FLEET_JOB_BYTES_MAX;
+  for (let i = 0; i < events.length - 1 && isTooLong(); i++) events = events.map((e, k) => (k === i ? cutShort(e) : e));
+  while (events.length > 1 && isTooLong()) events = events.slice(1);
   return { ...job, events };
+}
+
+function cutShort([op, at, kind, state, by, detail, ...rest]: JobEvent): JobEvent {
+  return detail === undefined
+    ? [op, at, kind, state, by]
+    : [op, at, kind, state, by, cutBytes(detail, OLD_DETAIL_BYTES), ...rest];
 }

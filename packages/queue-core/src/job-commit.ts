@@ -54,12 +54,10 @@ function words(ending: Ending): { readonly changes: JobChanges; readonly message
       return { changes: ending.changes, message: ending.changes.message ?? "", detail: "" };
     case "park":
       return { changes: {}, message: ending.why, detail: ending.why };
-    case "fail":
-      return {
-        changes: ending.changes ?? {},
-        message: failureMessage(ending.code, ending.message),
-        detail: ending.code,
-      };
+    case "fail": {
+      const message = failureMessage(ending.code, ending.message);
+      return { changes: ending.changes ?? {}, message, detail: message };
+    }
     case "quarantine":
       return { changes: {}, message: failureMessage("QUARANTINED", ending.message), detail: ending.message };
   }

@@ -34,6 +34,16 @@ describe("the short history of a job", () => {
     );
   });
 
+  test("keeps the newest words whole, and cuts older ones short before it forgets anything", () => {
+    const said = "the receiver answers 503: ".repeat(11);
+    let job = start();
+    for (const op of ["a", "b", "c", "d"]) {
+      job = moved(job, { op, atMs: 0, kind: "fail", state: "Notify", by: "w", detail: said });
+    }
+    const words = job.events.map(([, , , , , detail = ""]) => detail.length);
+    expect(words).toEqual([0, 48, 48, said.length, said.length]);
+  });
+
   test("counts claims, and takes a snooze's claim back", () => {
     const e: NewEvent = { op: "o", atMs: 0, kind: "snooze", state: "Downloading", by: "w" };
     let job = claimed(claimed(start(), "w", 0), "w", 0);

@@ -5,6 +5,7 @@ import {
   codeOfMessage,
   ERROR_CODES,
   type JobEvent,
+  type JobStatus,
   knownEvent,
   type JobView,
   parseTimestamp,
@@ -111,7 +112,7 @@ export const showJob = (job: AnyJob, progress: WorkerProgress | null, origin: Or
     progress === null
       ? null
       : { done_bytes: progress.doneBytes, total_bytes: progress.totalBytes, note: progress.note ?? null },
-  events: (job.history?.events ?? []).flatMap(showEvent),
+  events: withWholeMessage((job.history?.events ?? []).flatMap(showEvent), job.status),
   ...origin,
 });
 
@@ -130,6 +131,15 @@ function showEvent(raw: JobEvent): readonly Job["events"][number][] {
       seconds: seconds === undefined ? null : Number(seconds),
     },
   ];
+}
+
+const FAILURES: ReadonlySet<string> = new Set(["fail", "quarantine", "op-fail"]);
+
+/** The history keeps little of what was said; of the failure that a job stands at, its status has all. */
+function withWholeMessage(events: Job["events"], { status, message }: JobStatus): Job["events"] {
+  const last = events.at(-1);
+  if (status !== "Failed" || message === "" || last === undefined || !FAILURES.has(last.kind)) return events;
+  return events.with(-1, { ...last, detail: message });
 }
 
 /** Signed query strings are stored but never shown; `upload:NAME` has none. */
