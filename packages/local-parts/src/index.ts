@@ -1,9 +1,12 @@
 export { startChild, type Child, type ChildOptions } from "./child.ts";
+export { type DockerEngine, findDockerEngine, startDockerEngine } from "./docker/engine.ts";
 export { findTool, type ToolQuery, type ToolResult } from "./find-tool.ts";
 export { freePort, isPortFree } from "./free-port.ts";
 export type { Log } from "./log.ts";
-export { type RunningMariaDb, startMariaDb } from "./mariadb.ts";
+export { startMariaDb } from "./mariadb/start.ts";
+export type { RunningMariaDb } from "./mariadb/types.ts";
 export { findPrometheus, findPromtool, type RunningPrometheus, startPrometheus } from "./prometheus.ts";
+export { type CommandResult, lastLine, runCommand } from "./run-command.ts";
 export { skipUnless, type SkipOptions } from "./skip.ts";
 export { startZooKeeper } from "./zookeeper/start.ts";
 export type { RunningZooKeeper, ServerTls, ZooKeeperOptions, ZooKeeperSource } from "./zookeeper/types.ts";

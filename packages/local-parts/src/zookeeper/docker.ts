@@ -7,13 +7,12 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { StartedTestContainer } from "testcontainers";
+import { runtimeClient, type Testcontainers } from "../docker/runtime.ts";
 import { messageOf } from "../log.ts";
 import { configurationText, jvmFlags, layoutOf } from "./configuration.ts";
 import { untilServing } from "./four-letter-word.ts";
 import { choosePort } from "./port.ts";
 import { failed, type Attempt, type Request, type RunningZooKeeper, type Way } from "./types.ts";
-
-type Testcontainers = typeof import("testcontainers");
 
 const DEFAULT_IMAGE = "zookeeper:3.9";
 /** What we need of dockerode's container: testcontainers can neither send a signal nor wait for the end. */
@@ -28,18 +27,17 @@ export const fromDocker: Way = { name: "Docker", attempt };
 
 async function attempt(request: Request, signal: AbortSignal): Promise<Attempt> {
   if (request.tls !== null) return failed("a container is not given certificates here");
-  // Loaded only here: it is large, and most machines get by without it.
-  const testcontainers = await import("testcontainers");
-  const runtime = await testcontainers.getContainerRuntimeClient().catch((error: unknown) => messageOf(error));
-  if (typeof runtime === "string") return failed(`no daemon answers: ${runtime}`);
+  const docker = await runtimeClient();
+  if ("skip" in docker) return failed(docker.skip);
+  const { testcontainers, client } = docker;
 
-  const left = await runtime.container.fetchByLabel(DATA_LABEL, request.dataDir);
+  const left = await client.container.fetchByLabel(DATA_LABEL, request.dataDir);
   if (left !== undefined) await left.remove({ force: true });
   const port = await choosePort(request);
   const container = await makeContainer(testcontainers, request, port);
   const started = await container.start();
   if (await untilServing({ port, tls: request.tls }, signal)) {
-    return { ok: true, server: running(started, runtime.container.getById(started.getId()), port, request) };
+    return { ok: true, server: running(started, client.container.getById(started.getId()), port, request) };
   }
   await started.stop({ remove: true });
   return failed("the container's server did not answer in time");
