@@ -1,0 +1,106 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import type { WaitingType } from "../src/memory/ready-index.ts";
+import { FairScheduler, typeKey } from "../src/scheduler.ts";
+
+const type = (tenant: string, over: Partial<WaitingType> = {}): WaitingType => ({
+  tenant,
+  name: "x",
+  count: 1,
+  priority: 500,
+  since: 0,
+  ...over,
+});
+
+function turns(scheduler: FairScheduler, waiting: readonly WaitingType[], picks: number): readonly string[] {
+  return Array.from({ length: picks }, () => {
+    const picked = scheduler.pick(waiting, 0);
+    return picked === null ? "-" : typeKey(picked.tenant, picked.name);
+  });
+}
+
+describe("the scheduler", () => {
+  test("M24: selectJobtypeToRun answers one of the types, or none where none waits", () => {
+    const scheduler = new FairScheduler();
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.constantFrom("a/x", "a/y", "b/x", "c/x/y"), { maxLength: 4 }), (types) => {
+        const picked = scheduler.selectJobtypeToRun(types, { "a/x": 3 });
+        expect(types.length === 0 ? picked === null : types.includes(picked!)).toBe(true);
+      }),
+    );
+    expect(scheduler.selectJobtypeToRun(["a/x"], { "a/x": 0 })).toBeNull();
+  });
+
+  test("M24: running counts follow starts and stops, and are never negative", () => {
+    const scheduler = new FairScheduler({ perTenant: 2 });
+    scheduler.jobsStarted("a/x", 2);
+    expect([scheduler.running("a/x"), scheduler.pick([type("a")], 0)]).toEqual([2, null]);
+    scheduler.jobsStopped("a/x", 5);
+    expect(scheduler.running("a/x")).toBe(0);
+    expect(scheduler.pick([type("a")], 0)).not.toBeNull();
+    scheduler.jobsStarted("a/x", 2);
+    expect(scheduler.pick([type("a")], 0)).toBeNull();
+  });
+
+  test("M25: a tenant with one job behind 49 with any number of jobs has its turn within 50 picks, whenever it comes", () => {
+    fc.assert(
+      fc.property(fc.nat(200), (before) => {
+        const scheduler = new FairScheduler();
+        const large = Array.from({ length: 49 }, (_, n) => type(`large-${n}`, { count: 100_000 }));
+        turns(scheduler, large, before);
+        expect(turns(scheduler, [...large, type("small")], 50)).toContain("small/x");
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("M25: nobody waits longer than ceil(W/w) picks and one for each of the others, with any weights and while they come and go", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 2, maxLength: 6 }),
+        fc.array(fc.nat(63), { minLength: 60, maxLength: 60 }),
+        (weights, presences) => {
+          const tenantWeights = new Map(weights.map((weight, n) => [`t${n}`, weight]));
+          const scheduler = new FairScheduler({ tenantWeights });
+          const total = weights.reduce((sum, weight) => sum + weight, 0);
+          const waited = weights.map(() => 0);
+          let longest = 0;
+          for (const mask of presences) {
+            const present = weights.flatMap((_, n) => ((mask >> n) & 1 ? [type(`t${n}`)] : []));
+            const picked = scheduler.pick(present, 0)?.tenant;
+            weights.forEach((weight, n) => {
+              const waits = present.some(({ tenant }) => tenant === `t${n}`) && picked !== `t${n}`;
+              waited[n] = waits ? waited[n]! + 1 : 0;
+              longest = Math.max(longest, waited[n]! - Math.ceil(total / weight));
+            });
+          }
+          expect(longest).toBeLessThan(weights.length);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test("M25: gives weights their share, and everything to who is alone", () => {
+    const scheduler = new FairScheduler({ tenantWeights: new Map([["a", 3]]) });
+    const picks = turns(scheduler, [type("a"), type("b")], 400);
+    expect(picks.filter((key) => key === "a/x")).toHaveLength(300);
+    expect(new Set(turns(scheduler, [type("b")], 20))).toEqual(new Set(["b/x"]));
+    // b was alone for a while, and owes a nothing for it.
+    expect(turns(scheduler, [type("a"), type("b")], 8).filter((key) => key === "b/x").length).toBeGreaterThanOrEqual(1);
+  });
+
+  test("serves a tenant's highest priority first, its types in turn, and before all what has waited for a day", () => {
+    const scheduler = new FairScheduler();
+    const low = type("a", { name: "low", priority: 0 });
+    const types = [low, type("a", { name: "p" }), type("a", { name: "q" })];
+    expect(turns(scheduler, types, 4)).toEqual(["a/p", "a/q", "a/p", "a/q"]);
+    expect(
+      scheduler.pick(
+        types.map((each) => ({ ...each, since: 0 })),
+        25 * 3_600_000,
+      ),
+    ).not.toBeNull();
+    expect(scheduler.pick([low, type("a", { name: "p", since: 24 * 3_600_000 })], 25 * 3_600_000)).toBe(low);
+  });
+});
