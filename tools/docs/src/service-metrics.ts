@@ -36,13 +36,14 @@ async function metricsIn(dist: URL): Promise<readonly MetricRow[]> {
   const modules = await Promise.all(
     // The service's own first, then those of its folders: the order of a file system is none.
     [...described]
-      .sort((a, b) => depthOf(a) - depthOf(b) || a.localeCompare(b))
+      .sort((a, b) => depthOf(a) - depthOf(b) || rankOf(a) - rankOf(b) || a.localeCompare(b))
       .map(async (path) => (await import(new URL(path, dist).href)) as Readonly<Record<string, unknown>>),
   );
   return modules.flatMap((module) => Object.values(module).flatMap(rowsOfCatalogue));
 }
 
 const depthOf = (path: string): number => path.split("/").length;
+const rankOf = (path: string): number => MODULES.indexOf(basename(path));
 
 export function rowsOfCatalogue(exported: unknown): readonly MetricRow[] {
   if (typeof exported !== "object" || exported === null) return [];
