@@ -191,6 +191,13 @@ describe("many jobs", () => {
     expect(await states()).toEqual(before);
   });
 
+  test("are chosen by the words of a search, counted first", async () => {
+    const dry = await olga(`job hold -q ${jobs[1]!} --dry-run`);
+    expect([dry.code, dry.out.split("\n")[0]]).toEqual([0, "hold: 1 job"]);
+    expect((await olga(`job hold --search ${jobs[1]!} ${WHY} --yes`)).code).toBe(0);
+    expect(await states()).toEqual(["Pending", "Held", "Pending"]);
+  });
+
   test("named on stdin are taken too, and those that refuse are told with 2", async () => {
     await olga(`job hold ${jobs[0]!} ${WHY}`);
     const { code, out } = await olga(`job hold - ${WHY} --yes`, { stdin: `${jobs.join("\n")}\n` });

@@ -7,7 +7,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { Given } from "../given.ts";
 import type { Asked } from "../interact/confirm.ts";
 import { PROFILE_OPTION } from "./batches.ts";
-import { BATCH_OPTION, ERROR_OPTION, STATE_OPTION } from "./jobs.ts";
+import { BATCH_OPTION, ERROR_OPTION, SEARCH_OPTION, STATE_OPTION } from "./jobs.ts";
 
 export const FILTER_OPTIONS: readonly Option[] = [
   STATE_OPTION,
@@ -15,6 +15,7 @@ export const FILTER_OPTIONS: readonly Option[] = [
   PROFILE_OPTION,
   { name: "submitter", value: "NAME", says: "of this submitter" },
   ERROR_OPTION,
+  SEARCH_OPTION,
   { name: "priority-from", value: "N", kind: "number", says: "with this priority or a later one" },
   { name: "priority-to", value: "N", kind: "number", says: "with this priority or an earlier one" },
   { name: "older-than", value: "SPAN", kind: "seconds", says: "in their state for longer than 90s, 15m, 2h, 1d" },
@@ -48,6 +49,7 @@ function filterOf(given: Given): JobFilter {
     profile: given.text("profile"),
     submitter: given.text("submitter"),
     error_code: given.text("error-code"),
+    q: given.text("search"),
     priority_from: given.number("priority-from"),
     priority_to: given.number("priority-to"),
     older_than_seconds: given.seconds("older-than"),

@@ -27,18 +27,18 @@ export const ERROR_OPTION: Option = {
   says: "that failed with this code (docs/errors.md)",
 };
 
+export const SEARCH_OPTION: Option = {
+  name: "search",
+  short: "q",
+  value: "TEXT",
+  says: "an id, an ARK, a local id, a file's name",
+};
+
 export const JOB_COMMANDS: readonly Command[] = [
   {
     words: ["job", "list"],
     says: "Jobs by state, batch, collection, error",
-    options: [
-      STATE_OPTION,
-      BATCH_OPTION,
-      PROFILE_OPTION,
-      ERROR_OPTION,
-      { name: "search", short: "q", value: "TEXT", says: "an id, an ARK, a local id, a file's name" },
-      ...LIST_OPTIONS,
-    ],
+    options: [STATE_OPTION, BATCH_OPTION, PROFILE_OPTION, ERROR_OPTION, SEARCH_OPTION, ...LIST_OPTIONS],
     examples: ["job list --state Failed", "job list --batch bid0000000001 -o name"],
     permission: ADMIN.jobs.permission,
     talksTo: toAdmin,
