@@ -1,8 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Overview } from "@sluice/wire";
+import { parse, parseAllDocuments } from "yaml";
 import { EXIT, worst } from "../src/exit-codes.ts";
 import { barText, makeProgress } from "../src/interact/progress.ts";
+import type { Io } from "../src/io.ts";
 import { paintFor } from "../src/output/paint.ts";
+import { makePrinter } from "../src/output/printer.ts";
 import { tell } from "../src/output/problem.ts";
 import { type Column, fieldLines, tableLines } from "../src/output/table.ts";
 import { cut, safe, showBytes, showSeconds, widthOf } from "../src/output/text.ts";
@@ -53,6 +56,21 @@ describe("a table", () => {
     const [, line] = tableLines(evil, COLUMNS, { paint: PLAIN, wide: false, columns: Infinity, time });
     expect(line).toBe("x   Held    �[2Jgone �left�");
   });
+});
+
+test("several answers in YAML are several documents", () => {
+  let out = "";
+  const size = () => ({ columns: 80, rows: 24 });
+  const stream = { isTerminal: false, size, write: (text: string) => (out += text) };
+  const io = { stdout: stream, stderr: stream, env: {}, nowMs: () => 0 } as unknown as Io;
+  const printer = makePrinter(io, { form: "yaml", times: "iso", noColor: true });
+  const answers = [{ id: "bid1" }, { id: "bid2" }];
+  for (const answer of answers) printer.done(answer, answer.id, "done");
+  expect(
+    parseAllDocuments(out)
+      .map(String)
+      .map((text): unknown => parse(text)),
+  ).toEqual(answers);
 });
 
 test("fields without a value are left out", () => {

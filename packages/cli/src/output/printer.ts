@@ -49,9 +49,11 @@ export function makePrinter(io: Io, { form, times, noColor }: PrinterOptions): P
     const room = stdout.isTerminal && form !== "wide" ? stdout.size().columns : Infinity;
     return tableLines(items, columns, { paint, time, wide: form === "wide", columns: room });
   };
+  let documents = 0;
   const raw = (value: unknown): boolean => {
     if (form === "json") say([JSON.stringify(value, null, 2)]);
-    else if (form === "yaml") stdout.write(stringify(value, { lineWidth: 0 }));
+    // A line between two documents: without it the second would be read as more keys of the first.
+    else if (form === "yaml") stdout.write(`${documents++ === 0 ? "" : "---\n"}${stringify(value, { lineWidth: 0 })}`);
     else return false;
     return true;
   };
