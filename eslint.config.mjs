@@ -2,6 +2,9 @@ import tseslint from "typescript-eslint";
 
 const ours = (names) => names.map((name) => `@sluice/${name}`);
 const SERVICES = "batch-intake estimator provisioner downloader processor recorder notifier reporter admin".split(" ");
+/** What services are made of: nothing that asks them over HTTP needs any of it. */
+const ENGINE =
+  "stage-runtime http-api safe-io local-parts testkit inventory journal profile-store working-folder".split(" ");
 
 /** `files` may import of ours only what is not in `names`. */
 const mayNotImport = (files, names, why) => ({
@@ -90,9 +93,24 @@ export default tseslint.config(
     "A leaf: imports nothing of ours.",
   ),
   mayNotImport(
-    ["packages/{fsck,tree-snapshot}/src/**"],
+    ["packages/{fsck,merritt-import,tree-snapshot}/src/**"],
     ["stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
     "Operators' tools know queue-core and zookeeper.",
+  ),
+  mayNotImport(
+    ["packages/wire/src/**"],
+    ["client", "cli", ...ENGINE.filter((name) => name !== "safe-io")],
+    "wire knows what states and roles are called, and which URLs may be shown.",
+  ),
+  mayNotImport(
+    ["packages/client/src/**"],
+    ["queue-core", "zookeeper", "access", "cli", ...ENGINE],
+    "client knows only wire: it works in browsers.",
+  ),
+  mayNotImport(
+    ["packages/cli/src/**"],
+    ENGINE,
+    "cli goes through client; only fsck, snapshots and their like know the queue.",
   ),
   mayNotImport(["services/*/src/**", "tools/*/src/**"], ["testkit"], "testkit is for tests."),
   {
