@@ -114,7 +114,7 @@ export {
   queueIsFull,
 } from "./expansion.ts";
 export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
-export { readReport } from "./reports.ts";
+export { readReport, storeReport } from "./reports.ts";
 export { auditHash, auditProblem } from "./audit.ts";
 export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator } from "./operator.ts";
 export type { LastChange } from "./who-won.ts";

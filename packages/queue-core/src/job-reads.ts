@@ -1,7 +1,7 @@
 /** Looking at jobs, in one round trip for many: reads cost more than writes here. */
 import type { Answer, Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
 import { readyAtMs } from "./fleet-job.ts";
-import { jobUuid } from "./ids.ts";
+import { jobUuid, parseJobUuid } from "./ids.ts";
 import type { Candidate, Job, JobVersions, Lease, LoadedJob } from "./job.ts";
 import { nodeOf, optional, required } from "./nodes.ts";
 import { parseQueueEntry, paths, type QueueEntry } from "./paths.ts";
@@ -111,7 +111,8 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
   };
   const job: Job = {
     id: lease.id,
-    uuid: jobUuid(lease.id, fleetId),
+    // Its name outside is the one it was given: a restore or an import brings it into a tree with another id.
+    uuid: parseJobUuid(configuration.value.jobID ?? "") ?? jobUuid(lease.id, fleetId),
     batchId: bid.value,
     state: lease.state,
     attempt: lease.fleetJob.attempts,
