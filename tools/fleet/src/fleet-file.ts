@@ -1,9 +1,9 @@
 /** data/fleet.json: where everything is, for people, scripts and tests. */
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { RoleTokens } from "@sluice/access";
 import type { Instance } from "./instances.ts";
 import { DOCUMENTED } from "./services.ts";
-import type { RoleTokens } from "./tokens.ts";
 
 export interface FleetFile {
   readonly zookeeper: string;

@@ -2,18 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  mintToken,
-  parseToken,
-  parseTokenFile,
-  printTokenFile,
-  type Role,
-  ROLES,
-  type TokenRecord,
-} from "@sluice/access";
+import { mintRoleTokens, parseToken, parseTokenFile, ROLES, type RoleTokens } from "@sluice/access";
 import { z } from "zod";
-
-export type RoleTokens = Readonly<Record<Role, string>>;
 
 /** What the sample is submitted to, and so the depositor's. */
 const DEPOSITORS_COLLECTION = "sluice_demo_content";
@@ -26,24 +16,17 @@ export const tokensFile = (dataDir: string): string => join(dataDir, "tokens.jso
 export async function prepareTokens(dataDir: string, nowMs: number): Promise<RoleTokens> {
   const known = await knownTokens(dataDir, nowMs);
   if (known !== null) return known;
-  const made = ROLES.map((role) => {
-    const { id, token, hash } = mintToken(randomBytes);
-    const record: TokenRecord = {
-      id,
-      name: `development ${role}`,
-      role,
-      collections: role === "depositor" ? [DEPOSITORS_COLLECTION] : ["*"],
-      hash,
-      created: new Date(nowMs).toISOString(),
-      created_by: "npm start",
-      expires: new Date(nowMs + LIFE_MS).toISOString(),
-    };
-    return { role, token, record };
+  const { tokens, file } = mintRoleTokens({
+    depositorsCollection: DEPOSITORS_COLLECTION,
+    createdBy: "npm start",
+    nowMs,
+    lifeMs: LIFE_MS,
+    random: randomBytes,
   });
-  const file = tokensFile(dataDir);
-  await writeFile(file, printTokenFile(made.map(({ record }) => record)), { mode: 0o600 });
-  await chmod(file, 0o600);
-  return Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
+  const path = tokensFile(dataDir);
+  await writeFile(path, file, { mode: 0o600 });
+  await chmod(path, 0o600);
+  return tokens;
 }
 
 async function knownTokens(dataDir: string, nowMs: number): Promise<RoleTokens | null> {

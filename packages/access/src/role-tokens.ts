@@ -1,0 +1,38 @@
+/** A token for each role, for a fleet of one's own: the tokens to give away, and the file that services read. */
+import { mintToken } from "./token.ts";
+import { printTokenFile } from "./token-file.ts";
+import { EVERY_COLLECTION, type TokenRecord } from "./token-record.ts";
+import { type Role, ROLES } from "./roles.ts";
+
+export type RoleTokens = Readonly<Record<Role, string>>;
+
+export interface RoleTokensOptions {
+  /** What the depositor may deposit in. */
+  readonly depositorsCollection: string;
+  readonly createdBy: string;
+  readonly nowMs: number;
+  readonly lifeMs: number;
+  readonly random: (bytes: number) => Buffer;
+}
+
+export function mintRoleTokens(options: RoleTokensOptions): { readonly tokens: RoleTokens; readonly file: string } {
+  const { depositorsCollection, createdBy, nowMs, lifeMs, random } = options;
+  const made = ROLES.map((role) => {
+    const { id, token, hash } = mintToken(random);
+    const record: TokenRecord = {
+      id,
+      name: `development ${role}`,
+      role,
+      collections: [role === "depositor" ? depositorsCollection : EVERY_COLLECTION],
+      hash,
+      created: new Date(nowMs).toISOString(),
+      created_by: createdBy,
+      expires: new Date(nowMs + lifeMs).toISOString(),
+    };
+    return { role, token, record };
+  });
+  return {
+    tokens: Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>,
+    file: printTokenFile(made.map(({ record }) => record)),
+  };
+}
