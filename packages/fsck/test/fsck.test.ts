@@ -1,57 +1,27 @@
 /** Each fault, planted into a real tree: fsck names exactly it, mends it, and the tree is clean by two judges. */
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { actOnJob, type BatchId, type JobId, paths, records, setHold } from "@sluice/queue-core";
-import {
-  aBatchOfJobs,
-  advance,
-  claimJob,
-  openRawSession,
-  type RawSession,
-  testWorker,
-  type TestWorker,
-  testZooKeeper,
-  tree,
-} from "@sluice/testkit";
-import { type Finding, fsck, type FsckOptions, type FsckReport, printReport, repair } from "../src/index.ts";
+import { advance, claimJob, tree, type TestWorker } from "@sluice/testkit";
+import { type Finding, type FsckOptions, type FsckReport, printReport, repair } from "../src/index.ts";
+import { Bench, OLGA, short } from "./support.ts";
 
-const OLGA = { name: "olga", reason: "nightly fsck" };
-const NONE = Buffer.alloc(0);
+let bench: Bench;
 let connect: string;
 let intake: TestWorker;
 let operator: TestWorker;
-let foreign: RawSession;
 let batch: BatchId;
 let jobs: readonly JobId[];
 
 beforeEach(async () => {
-  ({ connect } = await testZooKeeper());
-  intake = await testWorker(connect, "batch-intake");
-  operator = await testWorker(connect, "operator", { register: false });
-  foreign = await openRawSession(connect);
-  ({ batch, jobs } = await aBatchOfJobs(intake, 3));
+  bench = await Bench.open();
+  ({ connect, intake, operator, batch, jobs } = bench);
 });
-afterEach(async () => {
-  await Promise.all([intake.close(), operator.close(), foreign.close()]);
-});
+afterEach(() => bench.close());
 
-async function look(options: FsckOptions = {}): Promise<FsckReport> {
-  const result = await fsck(operator.session, options);
-  if (result.kind !== "looked") throw new Error(result.kind);
-  return result.report;
-}
-const short = ({ findings }: FsckReport) => findings.map(({ rule, path }) => `${rule} ${path}`);
-
-const create = (path: string, data: Buffer = NONE) => foreign.multi([{ op: "create", path, data }]);
-async function remove(path: string): Promise<void> {
-  const node = await foreign.get(path);
-  if (!node.ok) throw new Error(`no ${path}`);
-  await foreign.multi([{ op: "delete", path, version: node.value.stat.version }]);
-}
-async function write(path: string, data: string): Promise<void> {
-  const node = await foreign.get(path);
-  if (!node.ok) throw new Error(`no ${path}`);
-  await foreign.multi([{ op: "set", path, data: Buffer.from(data), version: node.value.stat.version }]);
-}
+const look = (options: FsckOptions = {}): Promise<FsckReport> => bench.look(options);
+const create = (path: string, data?: Buffer): Promise<unknown> => bench.create(path, data);
+const remove = (path: string): Promise<void> => bench.remove(path);
+const write = (path: string, data: string): Promise<void> => bench.write(path, data);
 
 /** What the tree holds but for the audit, which every repair adds to. */
 const rest = () => tree(operator.session, { except: /^\/fleet\/(audit|workers)/ });
@@ -236,7 +206,7 @@ describe("is found, and left to a human who is told what to do", () => {
   test("an audit record that was changed", async () => {
     await actOnJob(operator.ctx, OLGA, "hold", jobs[0]!);
     await actOnJob(operator.ctx, OLGA, "release", jobs[0]!);
-    const node = await foreign.get(paths.auditRecord(1));
+    const node = await bench.foreign.get(paths.auditRecord(1));
     await write(paths.auditRecord(1), (node.ok ? node.value.data.toString() : "").replace("olga", "paul"));
     expect(short(await look())).toEqual([`I-37 ${paths.auditRecord(2)}`]);
   });
