@@ -15,9 +15,12 @@ async function promtool(...args: readonly string[]): Promise<string> {
   if (!("path" in tool)) throw new Error(tool.skip);
   return await promisify(execFile)(tool.path, [...args]).then(
     () => "",
-    (error: { readonly stdout: string; readonly stderr: string }) => error.stdout + error.stderr,
+    (error: unknown) => said(error, "stdout") + said(error, "stderr") || String(error),
   );
 }
+
+const said = (error: unknown, stream: "stdout" | "stderr"): string =>
+  error instanceof Error && stream in error ? String((error as unknown as Record<typeof stream, unknown>)[stream]) : "";
 
 const textsIn = async (folder: string): Promise<string> => {
   const names = await readdir(join(SHIPPED, folder));
