@@ -20,9 +20,11 @@ import {
   acquireObjectLocks,
   actOnJob,
   batchUuidFromRandom,
+  beginOperation,
   createBatch,
   findBatch,
   listBucket,
+  listOperations,
   makeExpander,
   makeIdBlocks,
   markDueIfLast,
@@ -31,8 +33,13 @@ import {
   peek,
   readBatch,
   readJob,
+  readOperation,
+  readOperationJobs,
+  records,
   releaseObjectLocks,
   resumeJob,
+  saveOperation,
+  stopOperation,
 } from "../src/index.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
@@ -52,6 +59,16 @@ afterEach(async () => {
   await Promise.all([subject.close(), witness.close()]);
   await proxy.close();
 });
+
+async function auditedActions(): Promise<readonly string[]> {
+  const names = await witness.session.children(paths.auditRecords);
+  const all = names.ok ? [...names.value.names].sort() : [];
+  const answers = await witness.session.readMany(all.map((name) => ({ get: `${paths.auditRecords}/${name}` })));
+  return (answers.ok ? answers.value : []).map((answer) => {
+    const record = answer.kind === "node" ? records.auditRecord.decode(answer.node.data) : null;
+    return record?.ok === true ? record.value.action : "unreadable";
+  });
+}
 
 const WAYS = [
   ["was carried out", "cutAfterForward"],
@@ -80,6 +97,52 @@ describe.each(WAYS)("an answer is lost and the multi %s", (_, verdict) => {
     expect(await order).toMatchObject({ kind: "finished", progress: { total: 45, done: 45 }, exceptions: [] });
     const chain = await witness.session.children(paths.auditRecords);
     expect(chain.ok && chain.value.names.length).toBe(45);
+  });
+
+  test("a bulk operation: begun once, with one record in the audit", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 2);
+    const lost = proxy.onNext("multi", verdict);
+    const begun = beginOperation(subject.ctx, OPERATOR, { action: "hold" }, jobs);
+    await lost;
+    const { id, result } = await begun;
+    expect(result).toMatchObject({ kind: "applied" });
+    const all = await listOperations(witness.session, 10);
+    expect(all).toMatchObject([{ id, record: { state: "running", total: 2, next: 0, runs: 0 } }]);
+    expect(await readOperationJobs(witness.session, id)).toEqual(jobs);
+    const due = await witness.session.children(paths.dueOperations);
+    expect(due.ok && due.value.names).toEqual([id]);
+    expect(await auditedActions()).toEqual(["bulk.hold 2 jobs"]);
+  });
+
+  test("how far a bulk operation is: whoever asks again learns what counts, and nobody writes over it", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 2);
+    const { id } = await beginOperation(witness.ctx, OPERATOR, { action: "hold" }, jobs);
+    const before = await readOperation(subject.session, id);
+    if (before === null || before === "none") throw new Error("no operation");
+    const lost = proxy.onNext("multi", verdict);
+    const saving = saveOperation(subject.ctx, before, { ...before.record, next: 1, applied: 1 });
+    await lost;
+    const saved = await saving;
+    const arrived = verdict === "cutAfterForward";
+    // Not guessed: it was saved, or it is not known, and then the tree tells.
+    expect(saved === "lost" || (typeof saved !== "string" && saved.record.next === 1)).toBe(true);
+    const after = await readOperation(witness.session, id);
+    if (after === null || after === "none") throw new Error("no operation");
+    expect(after.record.next).toBe(arrived || saved !== "lost" ? 1 : 0);
+    if (after.version !== before.version) {
+      expect(await saveOperation(witness.ctx, before, { ...before.record, next: 2, applied: 2 })).toBe("changed");
+    }
+  });
+
+  test("stopping a bulk operation: stopped once, with one record in the audit", async () => {
+    const { jobs } = await aBatchOfJobs(witness, 2);
+    const { id } = await beginOperation(witness.ctx, OPERATOR, { action: "hold" }, jobs);
+    const lost = proxy.onNext("multi", verdict);
+    const stopping = stopOperation(subject.ctx, OPERATOR, id);
+    await lost;
+    expect(await stopping).toMatchObject({ kind: "applied" });
+    expect(await readOperation(witness.session, id)).toMatchObject({ record: { state: "stopped" }, version: 1 });
+    expect(await auditedActions()).toEqual(["bulk.hold 2 jobs", "bulk.stop"]);
   });
 
   test("commit: applied once", async () => {
