@@ -64,3 +64,14 @@ test("a retry that was said in so many words makes no suspect", async () => {
   await recorder.settled(3);
   expect(most).toBe(3);
 });
+
+test("what is taken over from a lost worker is counted, from zero on", async () => {
+  await world.addJob({ number: 1 });
+  await world.addJob({ number: 2, fleetJob: { attempts: 1, claimed: [1, "w"] } });
+  const { recorder, service } = world.start("downloader", [downloading(() => Promise.resolve(done()))]);
+  await recorder.settled(2);
+  const text = await (await fetch(`${service.opsUrl ?? ""}/metrics`)).text();
+  expect(text).toContain('sluice_stage_abandoned_jobs_total{stage="downloader"} 1');
+  expect(text).toContain('sluice_stage_jobs_total{stage="downloader",outcome="done"} 2');
+  expect(text).toContain('sluice_stage_jobs_total{stage="downloader",outcome="fail"} 0');
+});
