@@ -1,5 +1,5 @@
 /** What a page shows: asked for once, again and again, or listened to. Nobody is asked while the page is hidden. */
-import type { CallInput } from "@sluice/client";
+import type { Answer, CallInput } from "@sluice/client";
 import type { AnswerOf, Endpoint } from "@sluice/wire";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { call, client, noticed, type Trouble, troubleOf } from "./api.ts";
@@ -106,23 +106,27 @@ export function useLive<E extends Endpoint, P extends Endpoint>(
     let heard = false;
     const silent = (): boolean => !heard && !stop.signal.aborted;
     setLine("connecting");
+    const keep = (answer: Answer<AnswerOf<E>>): void =>
+      setKept((before) => {
+        const value = before.key === key ? before.value : null;
+        return answer.ok ? { key, value: answer.value, trouble: null } : { key, value, trouble: troubleOf(answer) };
+      });
     const listen = async (): Promise<void> => {
       for await (const answer of client.events(endpoint, { ...asked.current, signal: stop.signal })) {
         if (stop.signal.aborted) return;
         noticed(answer);
         heard = answer.ok;
         setLine(answer.ok ? "live" : "reconnecting");
-        setKept((before) => {
-          const value = before.key === key ? before.value : null;
-          return answer.ok ? { key, value: answer.value, trouble: null } : { key, value, trouble: troubleOf(answer) };
-        });
+        // That events do not come through is no trouble as long as asking helps.
+        if (answer.ok) keep(answer);
+        else void poll();
       }
       if (!stop.signal.aborted) setLine("over");
     };
     const poll = async (): Promise<void> => {
       if (!silent()) return;
       const answer = await call(plain as Endpoint, { ...asked.current, signal: stop.signal });
-      if (silent() && answer.ok) setKept({ key, value: answer.value as AnswerOf<E>, trouble: null });
+      if (silent()) keep(answer as Answer<AnswerOf<E>>);
     };
     void listen();
     const timer = setInterval(() => void poll(), POLL_MS);

@@ -59,24 +59,24 @@ export async function prepare(connect: string): Promise<Holdings> {
     reporter,
     maps,
     letters,
-    reported: await aReportedBatch(intake, reporter),
+    reported: (await aReportedBatch({ intake, reporter }, "A lost paper")).batch,
     close: async () => {
       await Promise.all([intake.close(), reporter.close()]);
     },
   };
 }
 
-async function aReportedBatch(intake: TestWorker, reporter: TestWorker): Promise<BatchId> {
-  const { batch, jobs } = await aBatchOfJobs(
-    intake,
-    named(COLLECTION, ["lost.pdf"]),
-    aSubmission({ erc_what: "A lost paper" }),
-  );
-  await fail(intake.ctx, jobs[0]!);
-  await openReport(reporter.ctx, batch);
-  const claim = await reporter.batches.claim("Reporting", batch);
+/** A batch that has reported with its one job failed. */
+export async function aReportedBatch(
+  { intake, reporter }: Pick<Holdings, "intake" | "reporter">,
+  title: string,
+): Promise<Holdings["maps"]> {
+  const made = await aBatchOfJobs(intake, named(COLLECTION, ["lost.pdf"]), aSubmission({ erc_what: title }));
+  await fail(intake.ctx, made.jobs[0]!);
+  await openReport(reporter.ctx, made.batch);
+  const claim = await reporter.batches.claim("Reporting", made.batch);
   if (claim.kind !== "acquired") throw new Error(claim.kind);
-  const report = { last_modified: "", failed_jobs: [...jobs], successful_jobs: [] };
+  const report = { last_modified: "", failed_jobs: [...made.jobs], successful_jobs: [] };
   await reporter.batches.settle(claim.loaded, { kind: "verdict", report });
-  return batch;
+  return made;
 }

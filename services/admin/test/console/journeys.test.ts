@@ -1,12 +1,11 @@
 /** What people do with the console, in a real Chromium. */
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import type { Role } from "@sluice/access";
 import { skipUnless } from "@sluice/local-parts";
 import { testZooKeeper, waitFor } from "@sluice/testkit";
 import { ADMIN } from "@sluice/wire";
 import type { Browser, Page } from "playwright-core";
 import { COLLECTION, startAdmin, type TestAdmin, valueOf } from "../support.ts";
-import { buildConsole, CHROMIUM, launch, visit } from "./browser.ts";
+import { type As, buildConsole, button, CHROMIUM, launch, send, visitors } from "./browser.ts";
 import { fail, type Holdings, OTHER, prepare } from "./holdings.ts";
 
 jest.setTimeout(120_000);
@@ -14,34 +13,16 @@ jest.setTimeout(120_000);
 let admin: TestAdmin;
 let browser: Browser;
 let holdings: Holdings;
+let as: As;
 
-async function as(role: Role | null, path: string, look: (page: Page) => Promise<void>): Promise<void> {
-  const { page, complaints, close } = await visit(browser, admin, role);
-  try {
-    await page.goto(`${admin.url}${path}`);
-    await look(page);
-    expect(complaints).toEqual([]);
-  } finally {
-    await close();
-  }
-}
-
-const button = (page: Page, name: string | RegExp) =>
-  page.getByRole("button", { name, exact: typeof name === "string" });
 const basin = (page: Page, state: string) => page.locator("a.basin", { hasText: state });
-
-/** Fills in why, and sends the dialog that is open. */
-async function send(page: Page, verb: string | RegExp): Promise<void> {
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Reason").fill("asked for by the depositor");
-  await dialog.getByRole("button", { name: verb }).click();
-}
 
 skipUnless(describe, CHROMIUM)("in the console", () => {
   beforeAll(async () => {
     const { connect } = await testZooKeeper();
     [holdings, browser] = await Promise.all([prepare(connect), launch(), buildConsole()]);
     admin = await startAdmin(connect);
+    as = visitors(browser, admin);
   });
   afterAll(async () => {
     await browser.close();
@@ -141,26 +122,6 @@ skipUnless(describe, CHROMIUM)("in the console", () => {
     });
   });
 
-  test("an operator fails a job, which must be confirmed, and resumes it", async () => {
-    const id = holdings.maps.jobs[1]!;
-    await as("operator", `/jobs/${id}`, async (page) => {
-      await button(page, "Fail").click();
-      await send(page, "Fail");
-      const dialog = page.getByRole("dialog");
-      await dialog.getByText("Are you sure?").waitFor();
-      expect(await dialog.getByRole("button", { name: "Fail" }).isDisabled()).toBe(true);
-      await dialog.getByLabel(/to confirm/).fill(id);
-      await dialog.getByRole("button", { name: "Fail" }).click();
-      await dialog.waitFor({ state: "detached" });
-      await button(page, "Resume").click();
-      await send(page, "Resume");
-      await button(page, "Fail").waitFor();
-      const seen = valueOf(await admin.as("viewer").call(ADMIN.job, { params: { id } }));
-      expect([seen.status, seen.retry_count]).toEqual(["Pending", 1]);
-      await page.getByRole("region", { name: "Timeline" }).getByText("resumed").waitFor();
-    });
-  });
-
   test("many jobs are resumed after a preview of them, with progress", async () => {
     const jobs = holdings.maps.jobs.slice(2, 4);
     for (const id of jobs) await fail(holdings.intake.ctx, id);
@@ -179,41 +140,6 @@ skipUnless(describe, CHROMIUM)("in the console", () => {
       jobs.map(async (id) => valueOf(await admin.as("viewer").call(ADMIN.job, { params: { id } })).status),
     );
     expect(states).toEqual(["Pending", "Pending"]);
-  });
-
-  test("a batch that has reported is reported on again", async () => {
-    const id = holdings.reported;
-    await as("operator", `/batches/${id}`, async (page) => {
-      await page.getByRole("heading", { name: "A lost paper" }).waitFor();
-      await button(page, "Update report").click();
-      await send(page, "Update report");
-      await page.getByText("UpdateReporting").first().waitFor();
-    });
-    expect(valueOf(await admin.as("viewer").call(ADMIN.batch, { params: { id } })).status).toBe("UpdateReporting");
-  });
-
-  test("an operator pauses a stage and lets it go on", async () => {
-    await as("operator", "/workers", async (page) => {
-      await button(page, "Pause downloader").click();
-      await send(page, "Pause");
-      await page
-        .getByRole("row", { name: /downloader/ })
-        .filter({ hasText: "asked for by" })
-        .waitFor();
-      await button(page, "Let go on downloader").click();
-      await send(page, "Let go on");
-      await button(page, "Pause downloader").waitFor();
-    });
-  });
-
-  test("the tree is checked, and its nodes can be looked at", async () => {
-    await as("admin", "/maintenance", async (page) => {
-      await button(page, "Check the tree").click();
-      await page.getByText(/jobs?, .* by .* rules/).waitFor();
-      await page.getByRole("link", { name: "browse them" }).click();
-      await page.getByRole("link", { name: "jobs", exact: true }).click();
-      await page.getByRole("link", { name: holdings.maps.jobs[0]! }).waitFor();
-    });
   });
 
   test("an admin makes a token, sees its secret once, and revokes it", async () => {

@@ -11,12 +11,11 @@ interface SwitchButtonProps {
   readonly verbs: { readonly hold: string; readonly release: string };
   readonly says: { readonly hold: string; readonly release: string };
   readonly word: string;
-  readonly mayEnd?: boolean;
   readonly send: (body: SwitchRequest) => Promise<Answer<{ readonly message: string }>>;
   readonly onDone: () => void;
 }
 
-export function SwitchButton({ what, hold, verbs, says, word, mayEnd = true, send, onDone }: SwitchButtonProps) {
+export function SwitchButton({ what, hold, verbs, says, word, send, onDone }: SwitchButtonProps) {
   const [open, setOpen] = useState(false);
   const [until, setUntil] = useState("");
   const action = hold === null ? "hold" : "release";
@@ -41,7 +40,7 @@ export function SwitchButton({ what, hold, verbs, says, word, mayEnd = true, sen
             })
           }
         >
-          {action === "hold" && mayEnd ? (
+          {action === "hold" ? (
             <label class="field">
               Until <span class="quiet">your local time; empty: until somebody lifts it</span>
               <input

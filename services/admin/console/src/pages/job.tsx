@@ -19,16 +19,19 @@ import {
   TroubleBox,
   Waiting,
 } from "../ui/bits.tsx";
-import { Mails } from "../ui/mails.tsx";
 import { Table } from "../ui/table.tsx";
 import { toneOfLevel } from "../ui/tones.ts";
 import { nameOfJob } from "./job-columns.tsx";
 import { RawNodes } from "./raw-nodes.tsx";
 import { Timeline } from "./timeline.tsx";
+import { Told } from "./told.tsx";
 
 export function Job({ id }: { readonly id: string }) {
   const { can } = useSession();
-  const { value: job, trouble, line, reload } = useLive(ADMIN.jobEvents, ADMIN.job, { params: { id } });
+  const { value: live, trouble, line, reload } = useLive(ADMIN.jobEvents, ADMIN.job, { params: { id } });
+  // Its stream ends with the job; callback and mails come after that.
+  const after = useAnswer(ADMIN.job, { params: { id } }, { everyMs: 10_000, when: line === "over" });
+  const job = (line === "over" ? after.value : null) ?? live;
   if (job === null) return trouble === null ? <Waiting /> : <TroubleBox trouble={trouble} />;
   const above = (
     <>
@@ -169,42 +172,6 @@ function Files({ job }: JobProps) {
           />
           {files.value?.truncated === true ? <p class="quiet">There are more.</p> : null}
         </>
-      )}
-    </Card>
-  );
-}
-
-/** What the depositor and their system were told: the callback stands in the history, mails are about the batch. */
-function Told({ job }: JobProps) {
-  const { model } = useSession();
-  const stage = model.job_states.find(({ state }) => state === model.pipeline.at(-1));
-  const calls = job.events.filter(({ state }) => state === stage?.state);
-  const mails = useAnswer(
-    ADMIN.batchMails,
-    { params: { id: job.bid ?? "" } },
-    { everyMs: 15_000, when: model.development && job.bid !== null },
-  );
-  return (
-    <Card title="Callback and mails">
-      {calls.length === 0 ? (
-        <p class="quiet">No callback has been made.</p>
-      ) : (
-        <ul class="calls">
-          {calls.map(({ at, kind, detail, by }) => (
-            <li key={at}>
-              Callback {kind}
-              {detail === null ? "" : `: ${detail}`}{" "}
-              <span class="quiet">
-                <Time at={at} /> by {by}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {model.development ? (
-        <Mails mails={mails.value?.items ?? null} trouble={mails.trouble} />
-      ) : (
-        <p class="quiet">Mails go out by SMTP; they are not kept here.</p>
       )}
     </Card>
   );

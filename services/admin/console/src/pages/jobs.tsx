@@ -80,14 +80,14 @@ interface BulkBarProps {
   readonly onDone: () => void;
 }
 
-/** Those that are selected, or all that the filters find. A search by words finds for people: it is no filter to act by. */
+/** Those that are selected, or all that filters and search find. */
 function BulkBar({ query, picked, onDone }: BulkBarProps) {
   const { model } = useSession();
   const [asked, setAsked] = useState<string | null>(null);
-  const filtered = [query.state, query.profile, query.error_code, query.batch].some((value) => value !== undefined);
+  const isNarrowed = Object.values(query).some((value) => value !== undefined);
   const rows = model.job_states.filter(({ state }) => query.state === undefined || state === query.state);
   const actions = [...new Set(rows.flatMap((row) => row.actions))];
-  const possible = picked.size > 0 || (filtered && query.q === undefined);
+  const possible = picked.size > 0 || isNarrowed;
   if (actions.length === 0) return null;
   return (
     <div class="bulk" role="group" aria-label="Act on many jobs">
@@ -95,8 +95,10 @@ function BulkBar({ query, picked, onDone }: BulkBarProps) {
         {picked.size > 0
           ? `${count(picked.size)} selected:`
           : possible
-            ? "All that these filters find:"
-            : "Select jobs, or set a filter, to act on many at once."}
+            ? query.q === undefined
+              ? "All that these filters find:"
+              : `All that “${query.q}” finds here:`
+            : "Select jobs, search, or set a filter, to act on many at once."}
       </span>
       {possible
         ? actions.map((action) => (
@@ -124,9 +126,10 @@ function BulkBar({ query, picked, onDone }: BulkBarProps) {
   );
 }
 
-const filterOf = ({ state, profile, error_code, batch }: BulkBarProps["query"]): Filter => ({
+const filterOf = ({ state, profile, error_code, batch, q }: BulkBarProps["query"]): Filter => ({
   ...(state === undefined ? {} : { states: [state] as NonNullable<Filter["states"]> }),
   ...(profile === undefined ? {} : { profile }),
   ...(error_code === undefined ? {} : { error_code }),
   ...(batch === undefined ? {} : { batch }),
+  ...(q === undefined ? {} : { q }),
 });

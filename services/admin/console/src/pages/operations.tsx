@@ -1,7 +1,8 @@
 import { ADMIN, type OperationView } from "@sluice/wire";
 import { useState } from "preact/hooks";
+import { ActionDialog } from "../actions/action-dialog.tsx";
 import { jobWords } from "../actions/words.ts";
-import { call, type Trouble, troubleOf } from "../api.ts";
+import { call } from "../api.ts";
 import { count, many } from "../format.ts";
 import { useAnswer, useLive } from "../load.ts";
 import { Link } from "../router.tsx";
@@ -126,19 +127,27 @@ export function Operation({ id }: { readonly id: string }) {
 
 function Stop({ id, onDone }: { readonly id: string; readonly onDone: () => void }) {
   const { can } = useSession();
-  const [trouble, setTrouble] = useState<Trouble | null>(null);
+  const [asked, setAsked] = useState(false);
   if (!can(ADMIN.stopOperation)) return null;
-  const stop = async (): Promise<void> => {
-    const answer = await call(ADMIN.stopOperation, { params: { id } });
-    if (answer.ok) onDone();
-    else setTrouble(troubleOf(answer));
-  };
   return (
     <>
-      <button type="button" onClick={() => void stop()} title="What is done stays done">
-        Stop
+      <button type="button" onClick={() => setAsked(true)}>
+        Stop …
       </button>
-      <TroubleBox trouble={trouble} />
+      {asked ? (
+        <ActionDialog
+          title="Stop this operation"
+          says="No further job is touched. What is done stays done."
+          verb="Stop"
+          word="stop"
+          onDone={onDone}
+          onClose={() => setAsked(false)}
+          send={async ({ reason }) => {
+            const answer = await call(ADMIN.stopOperation, { params: { id }, query: { reason } });
+            return answer.ok ? { ...answer, value: { message: "Stopped: what is done stays done" } } : answer;
+          }}
+        />
+      ) : null}
     </>
   );
 }
