@@ -16,7 +16,8 @@ import { printPrometheusRule } from "../src/prometheus-rule.ts";
 import { schemaProblems } from "../src/schema.ts";
 import { type Facts, gatherFacts, metricsOfDocument, namesByHand, ROOT, SERVICES } from "./facts.ts";
 import { type CheckName, FAULTS, plant } from "./faults.ts";
-import { kustomize, neededFlows, rendered } from "./overlays.ts";
+import { neededFlows } from "./needed-flows.ts";
+import { kustomize, rendered } from "./overlays.ts";
 
 const OVERLAYS = [
   { overlay: "dev", scaler: null },

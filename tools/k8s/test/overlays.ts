@@ -1,30 +1,11 @@
-/** The overlays as they are rendered, and the flows that their services cannot do without. */
-import type { NeededFlow } from "../src/checks/flows.ts";
-import { configOf } from "../src/checks/settings.ts";
-import { type KubernetesObject, podOf, servicesOf, type Workload } from "../src/object.ts";
+import { fileURLToPath } from "node:url";
+import type { KubernetesObject } from "../src/object.ts";
 import { findKustomize, render } from "../src/render.ts";
-import { type Facts, ROOT } from "./facts.ts";
 
 export const kustomize = findKustomize();
 
+const OVERLAYS = fileURLToPath(new URL("../../../k8s/overlays/", import.meta.url));
+
+/** Empty where it cannot be rendered: whoever uses it is skipped there. */
 export const rendered = (overlay: string): readonly KubernetesObject[] =>
-  "skip" in kustomize ? [] : render(kustomize, `${ROOT}k8s/overlays/${overlay}`);
-
-/** From the settings that the services read; the ports of outside parts are those that docs/kubernetes.md names. */
-export const neededFlows = (objects: readonly KubernetesObject[], facts: Facts): readonly NeededFlow[] =>
-  servicesOf(objects).flatMap((workload) => flowsOf(objects, workload, facts));
-
-function flowsOf(objects: readonly KubernetesObject[], workload: Workload, facts: Facts): readonly NeededFlow[] {
-  const from = workload.metadata.name;
-  const read = configOf(objects, workload, podOf(workload).containers[0]!, facts);
-  if (!read.ok) throw new Error(`${from}: ${read.problems.join("; ")}`);
-  const { ZOOKEEPER_CONNECT, INVENTORY_URL, STORAGE_URL, MAIL_URL } = read.config;
-  const servers = String(ZOOKEEPER_CONNECT).split(",");
-  const outside = Object.entries({ 3306: INVENTORY_URL, 443: STORAGE_URL, 587: MAIL_URL });
-  return [
-    ...servers.map((server) => ({ from, to: { workload: "zookeeper" }, port: Number(server.split(":")[1]) })),
-    ...outside
-      .filter(([, url]) => url !== undefined)
-      .map(([port]): NeededFlow => ({ from, to: { outside: "private" }, port: Number(port) })),
-  ];
-}
+  "skip" in kustomize ? [] : render(kustomize, `${OVERLAYS}${overlay}`);

@@ -20,7 +20,7 @@ interface Query {
 /** Added by the Prometheus operator, or by whoever scrapes. */
 const OF_THE_SCRAPE = ["namespace", "pod", "container", "job", "instance", "endpoint", "le"];
 
-const Trigger = z.looseObject({ metadata: z.record(z.string(), z.string()) });
+const Trigger = z.looseObject({ name: z.string(), metadata: z.record(z.string(), z.string()) });
 const Scaled = z.looseObject({ spec: z.looseObject({ triggers: z.array(Trigger) }) });
 const Autoscaled = z.looseObject({
   spec: z.looseObject({
@@ -44,6 +44,13 @@ const Rule = z.looseObject({
 const Rules = z.looseObject({
   spec: z.looseObject({ groups: z.array(z.looseObject({ rules: z.array(Rule) })) }),
 });
+
+/** What KEDA asks for a stage, by the trigger's name. */
+export function queriesOfStage(objects: readonly KubernetesObject[], stage: string): ReadonlyMap<string, string> {
+  const scaled = ofKind(objects, "ScaledObject").filter(({ metadata }) => metadata.name === stage);
+  const triggers = scaled.flatMap((object) => Scaled.parse(object).spec.triggers);
+  return new Map(triggers.map(({ name, metadata }) => [name, metadata["query"] ?? ""]));
+}
 
 export const rulesIn = (object: KubernetesObject) => Rules.parse(object).spec.groups.flatMap(({ rules }) => rules);
 
