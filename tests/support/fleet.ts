@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
 import { type BatchId, parseBatchId, paths, type Stage, STAGES } from "@sluice/queue-core";
 import { waitFor } from "@sluice/testkit";
-import { connectSession } from "@sluice/zookeeper";
+import { type Access, connectSession, OPEN_ACCESS } from "@sluice/zookeeper";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Every stage is a service; admin is none. */
@@ -28,6 +28,8 @@ export interface FleetOptions {
   /** More lines of the profile. */
   readonly profile?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Of the test's own session; what the services need stands in `env`. */
+  readonly access?: Access;
 }
 
 export interface Fleet {
@@ -122,10 +124,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
       });
       const text = await answer.text();
       if (!answer.ok) throw new Error(`not accepted: ${answer.status} ${text}`);
-      return await numberOf(
-        options.zookeeper,
-        JSON.parse(text) as { readonly id: string; readonly bid: string | null },
-      );
+      return await numberOf(options, JSON.parse(text) as { readonly id: string; readonly bid: string | null });
     },
     stop: async () => {
       await Promise.all([...children].map((child) => child.kill("SIGKILL")));
@@ -152,11 +151,11 @@ const lastWords = async ({ log }: Running): Promise<string> => (await log()).sli
 
 /** What came while the intake had no session, as on a machine that is busy, waits in its journal: its number is in the tree later. */
 async function numberOf(
-  zookeeper: string,
+  { zookeeper, access = OPEN_ACCESS }: FleetOptions,
   accepted: { readonly id: string; readonly bid: string | null },
 ): Promise<BatchId> {
   if (accepted.bid !== null) return batchIdOf(accepted.bid);
-  const session = await connectSession({ connect: zookeeper, timeoutMs: 30_000 });
+  const session = await connectSession({ connect: zookeeper, timeoutMs: 30_000, access });
   try {
     const found: string[] = [];
     const look = async (): Promise<boolean> => {

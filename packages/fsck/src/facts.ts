@@ -118,6 +118,7 @@ export const RULES = {
   INDEX: "/fleet/batches lists each batch under its status, and no other",
   ORPHAN: "nothing under /fleet outlives its job or batch",
   STATES: "a batch has its four buckets",
+  ACL: "in a tree of an identity no node is open to everyone",
   NAMES: "the tree holds only what we know",
 } as const;
 export type RuleName = keyof typeof RULES;

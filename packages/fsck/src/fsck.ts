@@ -5,6 +5,7 @@
  */
 import { type BatchId, HOLDS_SPACE, type JobId, paths } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
+import { judgeAccess } from "./access-lists.ts";
 import { judgeAudit } from "./audit-rule.ts";
 import { batchStamp, judgeBatch } from "./batch-rules.ts";
 import type { JobFacts, RuleContext, Subject, Suspicion } from "./facts.ts";
@@ -87,6 +88,7 @@ export async function fsck(session: Session, options: FsckOptions = {}): Promise
   const others = [
     await judgeAudit(session, pause),
     await judgeObjectLocks(session, context),
+    await judgeAccess(session, pause),
     judgeSpace(space, options),
   ];
   for (const suspicions of others) {

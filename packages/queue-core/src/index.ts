@@ -97,6 +97,7 @@ export { load, peek, sortEntries } from "./job-reads.ts";
 export { endsJob, type JobStore, makeJobStore } from "./job-store.ts";
 export type { NewEvent, Wait } from "./fleet-job.ts";
 export type { Batch, BatchClaimResult, BatchEnding, BatchLease, ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
+export { queueAccess, rightsOf } from "./node-rights.ts";
 export { ensureTree, LAYOUT, makeSkeleton, readFleetId, type TreeResult } from "./tree.ts";
 export { ownerOf } from "./rendezvous.ts";
 export { liftHold, listEndedHolds, SYSTEM } from "./hold-ends.ts";

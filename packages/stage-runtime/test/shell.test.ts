@@ -6,6 +6,7 @@ import { type Facts, liveness, printChecks, readiness } from "../src/service/hea
 import { Lifecycle, type LifeState } from "../src/service/lifecycle.ts";
 
 const HEALTHY: Facts = {
+  trouble: null,
   life: "running",
   session: "connected",
   flapping: false,
@@ -56,6 +57,10 @@ describe("health", () => {
   test("says which check failed", () => {
     expect(printChecks("readyz", readiness({ ...HEALTHY, session: null }), false)).toContain(
       "[-]zookeeper failed: no session\n",
+    );
+    const why = "TLS: the server's certificate has expired";
+    expect(printChecks("readyz", readiness({ ...HEALTHY, session: null, trouble: why }), false)).toContain(
+      `[-]zookeeper failed: no session, connecting: ${why}\n`,
     );
     expect(printChecks("livez", liveness(HEALTHY), false)).toBe("ok\n");
     expect(printChecks("livez", liveness(HEALTHY), true)).toBe("[+]engine ok: turns\nlivez check passed\n");

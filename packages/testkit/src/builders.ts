@@ -27,7 +27,7 @@ import {
   sortEntries,
   type Submission,
 } from "@sluice/queue-core";
-import { connectSession, makeCommitter, type Session, systemClock } from "@sluice/zookeeper";
+import { type Access, connectSession, makeCommitter, OPEN_ACCESS, type Session, systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 
 /** One process of the fleet, as far as the tree can tell: a session, a committer, a registration. */
@@ -46,13 +46,19 @@ export const newId = (): string => randomBytes(9).toString("base64url");
 export interface WorkerOptions {
   readonly timeoutMs?: number;
   readonly name?: string;
+  /** How it gets in; default: as nobody. */
+  readonly access?: Access;
   /** Operators and tools are registered nowhere. */
   readonly register?: boolean;
 }
 
 /** `stage` is the role that the invariant checker holds this session to. */
 export async function testWorker(connect: string, stage: string, options: WorkerOptions = {}): Promise<TestWorker> {
-  const session = await connectSession({ connect, timeoutMs: options.timeoutMs ?? 30_000 });
+  const session = await connectSession({
+    connect,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    access: options.access ?? OPEN_ACCESS,
+  });
   const ctx: QueueContext = { session, committer: makeCommitter(session), clock: systemClock, newId };
   const made = await ensureTree(ctx);
   if (!made.ok) throw new Error(made.problem);

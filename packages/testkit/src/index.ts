@@ -38,6 +38,7 @@ export {
 } from "./invariants/check.ts";
 export { INVARIANTS, type InvariantName } from "./invariants/names.ts";
 export type { Role } from "./invariants/views.ts";
+export { type CollectedSpan, type Collector, startCollector } from "./outside/collector.ts";
 export { EZID_ACCOUNT, ezidServer, parseEzidBody, type EzidServer } from "./outside/ezid-server.ts";
 export { serveHttp, TROUBLES, type HttpServer, type Ledger, type Received } from "./outside/http-server.ts";
 export { mailServer, type Delivered, type MailServer } from "./outside/mail-server.ts";

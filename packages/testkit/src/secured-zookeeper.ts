@@ -1,4 +1,6 @@
 /** A real ZooKeeper behind TLS, with the identities that a fleet has. */
+import { queueAccess } from "@sluice/queue-core";
+import { readZooKeeperSettings, type Access } from "@sluice/zookeeper";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { certificateAuthority, type Certificate, type CertificateAuthority } from "./certificates.ts";
@@ -11,6 +13,8 @@ export interface SecuredZooKeeper {
   readonly reader: Certificate;
   /** The settings of a service, or of a tool, that comes with this certificate. */
   env(certificate: Certificate, more?: Readonly<Record<string, string>>): Record<string, string>;
+  /** The same, as the queue's own code takes it. */
+  access(certificate: Certificate, more?: Readonly<Record<string, string>>): Access;
   /** A file below the CA's folder. */
   file(name: string, text: string): Promise<string>;
   stop(): Promise<void>;
@@ -29,19 +33,25 @@ export async function securedZooKeeper(): Promise<SecuredZooKeeper> {
   const server = await ownZooKeeper({
     tls: { keyStoreFile: own.storeFile, caFile: ca.caFile, probe: fleet },
   });
+  const env: SecuredZooKeeper["env"] = ({ certFile, keyFile }, more = {}) => ({
+    ZOOKEEPER_TLS: "on",
+    ZOOKEEPER_TLS_CA_FILE: ca.caFile,
+    ZOOKEEPER_TLS_CERT_FILE: certFile,
+    ZOOKEEPER_TLS_KEY_FILE: keyFile,
+    ZOOKEEPER_READERS: READER_ID,
+    ...more,
+  });
   return {
     server,
     ca,
     fleet,
     reader,
-    env: ({ certFile, keyFile }, more = {}) => ({
-      ZOOKEEPER_TLS: "on",
-      ZOOKEEPER_TLS_CA_FILE: ca.caFile,
-      ZOOKEEPER_TLS_CERT_FILE: certFile,
-      ZOOKEEPER_TLS_KEY_FILE: keyFile,
-      ZOOKEEPER_READERS: READER_ID,
-      ...more,
-    }),
+    env,
+    access: (certificate, more) => {
+      const read = readZooKeeperSettings(server.connect, env(certificate, more));
+      if (!read.ok) throw new Error(read.problems.join("; "));
+      return queueAccess(read.settings);
+    },
     file: async (name, text) => {
       const path = join(ca.folder, name);
       await writeFile(path, text, { mode: 0o600 });

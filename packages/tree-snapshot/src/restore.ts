@@ -3,7 +3,7 @@
  * transaction takes it away, writes a new /fleet/id and an audit record. Broken off anywhere, it is begun again.
  */
 import { act, type Operator, paths, type QueueContext, records } from "@sluice/queue-core";
-import type { Op } from "@sluice/zookeeper";
+import { isOpen, type Op, type Session } from "@sluice/zookeeper";
 import { type Header, readSnapshot } from "./format.ts";
 import { walk } from "./walk.ts";
 
@@ -101,6 +101,8 @@ const KEPT = new Set<string>([paths.fleet, paths.restoring]);
 
 /** What is there goes, children before parents; what came into being since it was listed stops us. */
 async function wipe(ctx: QueueContext, writer: Writer): Promise<string | null> {
+  const closed = await openAudit(ctx.session);
+  if (closed !== null) return closed;
   const all: { path: string; version: number }[] = [];
   for await (const page of walk(ctx.session)) {
     if (page === null) return "ZooKeeper does not answer";
@@ -111,6 +113,18 @@ async function wipe(ctx: QueueContext, writer: Writer): Promise<string | null> {
     if (trouble !== null) return trouble;
   }
   return await writer.flush();
+}
+
+/** Where nodes have owners the audit can only grow. To be replaced it must be opened first, which only its owner can. */
+async function openAudit(session: Session): Promise<string | null> {
+  if (isOpen(session.aclOf("/"))) return null;
+  for (const path of [paths.audit, paths.auditRecords]) {
+    const acl = await session.getAcl(path);
+    if (!acl.ok && acl.code === "NO_NODE") continue;
+    const opened = acl.ok ? await session.setAcl(path, session.aclOf("/"), acl.value.version) : acl;
+    if (!opened.ok) return `${opened.code} ${opened.detail}`;
+  }
+  return null;
 }
 
 async function writeAll(file: string, writer: Writer): Promise<string | null> {

@@ -19,7 +19,7 @@ export type {
 } from "./port.ts";
 export { isSilence, systemClock } from "./port.ts";
 export { OPEN_ACCESS, type Access } from "./access.ts";
-export { isOpen, RIGHTS, type Acl, type AclOf } from "./acl.ts";
+export { isOpen, RIGHTS, type Acl, type AclOf, type Identity } from "./acl.ts";
 export {
   makeCommitter,
   MOVE_RANKS,

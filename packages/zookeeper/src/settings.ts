@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { isNativeError } from "node:util/types";
 import { z } from "zod";
 import { makeAccess, OPEN_ACCESS, readDigests, type Access } from "./access.ts";
 import type { Identity } from "./acl.ts";
@@ -15,7 +16,7 @@ const file = (check: (path: string) => unknown) =>
       try {
         check(path);
       } catch (error) {
-        ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+        ctx.addIssue({ code: "custom", message: isNativeError(error) ? error.message : String(error) });
       }
     })
     .optional();

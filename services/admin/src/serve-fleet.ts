@@ -1,10 +1,10 @@
 import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
 import { makeEventStreams } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
+import { queueAccess } from "@sluice/queue-core";
 import { type ExtraServer, type Instruments, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { parseConnect, type Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
-import { connect as connectTcp } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { AdminConfig } from "./config.ts";
 import { historyKeeper, makeHistory } from "./fleet/history.ts";
@@ -122,7 +122,7 @@ export function serveFleet(
 /** The servers of the ensemble, each asked for itself: a session sees only the one it is connected to. */
 function exportServers(config: AdminConfig, { registry, clock }: ServiceParts): void {
   const { servers } = parseConnect(config.ZOOKEEPER_CONNECT);
-  const ask = askOver(connectTcp);
+  const ask = askOver(queueAccess(config).openSocket);
   const look = sharedLook(() => lookAtServers(servers, ask), clock, config.SURVEY_MAX_AGE_MS);
   exportSnapshot(registry, ZOOKEEPER_SERVER_METRICS, look);
 }

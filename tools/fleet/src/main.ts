@@ -1,7 +1,8 @@
 /** `npm start`: a real ZooKeeper, the whole fleet as separate processes, a sample batch through it. */
 import { join, resolve } from "node:path";
 import { freePort, isPortFree, startZooKeeper } from "@sluice/local-parts";
-import { connectSession } from "@sluice/zookeeper";
+import { queueAccess } from "@sluice/queue-core";
+import { connectSession, readZooKeeperSettings } from "@sluice/zookeeper";
 import { prepareDataFolder } from "./data-folder.ts";
 import { fleetFile, writeFleetFile } from "./fleet-file.ts";
 import { type Instance, planInstances } from "./instances.ts";
@@ -111,7 +112,13 @@ async function run(
 
 async function runSample(intake: string, { zookeeper, token }: Doors, signal: AbortSignal): Promise<Result> {
   const content = await serveSample();
-  const session = await connectSession({ connect: zookeeper, timeoutMs: SESSION_MS });
+  const settings = readZooKeeperSettings(zookeeper, process.env);
+  if (!settings.ok) throw new Error(settings.problems.join("\n"));
+  const session = await connectSession({
+    connect: zookeeper,
+    timeoutMs: SESSION_MS,
+    access: queueAccess(settings.settings),
+  });
   try {
     const startedMs = performance.now();
     const batch = await submitSample(intake, content.manifestUrl, token);

@@ -10,6 +10,7 @@ import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { MANIFEST_COMMAND } from "./manifest.ts";
 import { OPERATION_COMMANDS } from "./operations.ts";
+import { SECURE_COMMAND } from "./secure.ts";
 import { shellCommands } from "./shell.ts";
 import { SNAPSHOT_COMMANDS } from "./snapshots.ts";
 import { SUBMIT_COMMAND } from "./submit.ts";
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   ...JOB_COMMANDS.filter(({ words }) => words.length === 1),
   FSCK_COMMAND,
   ...SNAPSHOT_COMMANDS,
+  SECURE_COMMAND,
   ...HOUSE_COMMANDS,
   ...CONTEXT_COMMANDS,
   ...shellCommands(() => COMMANDS),

@@ -1,6 +1,13 @@
 /** Straight to ZooKeeper, past the admin service: for the day when there is none. */
-import type { Operator, QueueContext } from "@sluice/queue-core";
-import { type Committer, makeCommitter, openSession, parseConnect, systemClock } from "@sluice/zookeeper";
+import { type Operator, queueAccess, type QueueContext } from "@sluice/queue-core";
+import {
+  type Committer,
+  makeCommitter,
+  openSession,
+  parseConnect,
+  readZooKeeperSettings,
+  systemClock,
+} from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import type { Option } from "../command.ts";
 import { type Context, stop } from "../context.ts";
@@ -9,7 +16,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 export const ZOOKEEPER: Option = {
   name: "zookeeper",
   value: "HOSTS",
-  says: "straight to ZooKeeper (host:port,host:port/chroot), past the admin service and its roles",
+  says: "straight to ZooKeeper (host:port,host:port/chroot), past the admin service and its roles; TLS and identity by the services' ZOOKEEPER_* settings",
 };
 
 const SESSION_TIMEOUT_MS = 30_000;
@@ -27,6 +34,8 @@ export async function withQueue(
 ): Promise<ExitCode> {
   const wrong = connectProblem(hosts);
   if (wrong !== null) return stop(context, EXIT.usage, `--zookeeper ${hosts}: ${wrong}`);
+  const read = readZooKeeperSettings(hosts, context.io.env);
+  if (!read.ok) return stop(context, EXIT.usage, read.problems.join("; "));
   context.printer.note(
     `WARNING: straight to ZooKeeper at ${hosts}. No role is checked; changes stand in the audit under your system name.`,
   );
@@ -34,6 +43,7 @@ export async function withQueue(
     connect: hosts,
     timeoutMs: SESSION_TIMEOUT_MS,
     connectWithinMs: CONNECT_WITHIN_MS,
+    access: queueAccess(read.settings),
     signal: context.io.interrupted,
   });
   if (!opened.ok) return stop(context, EXIT.error, opened.why, "is ZooKeeper running there?");

@@ -1,5 +1,6 @@
 /** The settings that every service has. A service's own `config.ts` extends this object. */
 import { hostname } from "node:os";
+import { ZOOKEEPER_FIELDS, ZOOKEEPER_RELATIONS } from "@sluice/zookeeper";
 import { z } from "zod";
 import { failpointsProblem } from "../engine/failpoint-rules.ts";
 import { checkedText, port, wholeNumber, zookeeperConnect } from "./fields.ts";
@@ -14,6 +15,7 @@ const defaultWorkerId = (): string =>
 
 export const baseConfig = z.object({
   ZOOKEEPER_CONNECT: zookeeperConnect(),
+  ...ZOOKEEPER_FIELDS,
   ZK_SESSION_TIMEOUT_MS: wholeNumber({ min: 1_000, max: 300_000 }).default(10_000),
   /** Gives up (exit code 69) when there was no ZooKeeper for so long after the start; 0 = waits for ever. */
   ZK_GIVE_UP_MS: wholeNumber().default(0),
@@ -45,6 +47,7 @@ export const baseConfig = z.object({
 export type BaseConfig = Readonly<z.infer<typeof baseConfig>>;
 
 export const BASE_RELATIONS: readonly Relation[] = [
+  ...ZOOKEEPER_RELATIONS,
   {
     path: "IDLE_POLL_INTERVAL_MS",
     needs: ["POLL_INTERVAL_MS", "IDLE_POLL_INTERVAL_MS"],

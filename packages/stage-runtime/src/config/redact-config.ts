@@ -6,7 +6,11 @@ export function redactConfig(config: Readonly<Record<string, unknown>>): Record<
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, redactValue(name, value)]));
 }
 
+/** The hash of a password, as access lists have it, is unsalted: as good as the password. */
+const HASHES_NAME = "ZOOKEEPER_READERS";
+
 function redactValue(name: string, value: unknown): unknown {
+  if (name === HASHES_NAME && Array.isArray(value)) return value.length === 0 ? value : HIDDEN;
   if (typeof value !== "string" || value === "") return value;
   if (SECRET_NAME.test(name)) return HIDDEN;
   return value.replace(/(:\/\/)[^/@\s]*@/g, `$1${HIDDEN}@`).replace(/\?.*$/, `?${HIDDEN}`);

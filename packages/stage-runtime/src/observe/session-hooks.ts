@@ -4,12 +4,14 @@ import type { RuntimeMetrics } from "./metrics.ts";
 
 /** The client's word for a session that was closed by its owner. */
 const CLOSED = "closed";
-const STATES: readonly SessionState[] = ["connected", "suspended", "lost"];
+/** Before the first session there is nothing that could be lost. */
+type Shown = SessionState | "connecting";
+const STATES: readonly Shown[] = ["connecting", "connected", "suspended", "lost"];
 
 /** Each change of the session is a line and a metric. */
 export function sessionHooks(metrics: RuntimeMetrics, log: Log): SessionHooks {
-  let before: SessionState = "lost";
-  const show = (now: SessionState): void => {
+  let before: Shown = "connecting";
+  const show = (now: Shown): void => {
     for (const state of STATES) metrics.sessionState.set({ state }, state === now ? 1 : 0);
   };
   show(before);
