@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const START_LIMIT_MS = 60_000;
 const LOOK_AGAIN_MS = 100;
+/** fsck looks at the whole tree. */
+const CALL_LIMIT_MS = 600_000;
 
 export interface AdminProcess {
   readonly pid: number;
@@ -44,7 +46,8 @@ export async function startAdmin(connect: string, dir: string, collection: strin
     },
   });
   await untilReady(`http://127.0.0.1:${metricsPort}/readyz`, logFile);
-  const as = (token: string): Client => makeClient({ baseUrl: `http://127.0.0.1:${port}`, token });
+  const as = (token: string): Client =>
+    makeClient({ baseUrl: `http://127.0.0.1:${port}`, token, timeoutMs: CALL_LIMIT_MS });
   return { pid: child.pid, admin: as(tokens.admin), depositor: as(tokens.depositor), stop: () => child.stop() };
 }
 

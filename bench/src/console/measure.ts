@@ -35,6 +35,7 @@ export async function measureConsole(jobs: number): Promise<boolean> {
       await fillAudit(admin);
       await printFilling(admin);
       const fast = await measurePages(pages);
+      await measureFsck(admin);
       const resumed = await measureResume(admin, tree.failed);
       const afterwards = await measurePages(pages.filter(({ name }) => ["overview", "audit"].includes(name)));
       print("admin", { peakMb: await peakMb(admin.pid), cpuSeconds: await cpuSeconds(admin.pid) });
@@ -89,6 +90,17 @@ async function measurePages(pages: readonly Page[]): Promise<boolean> {
     print("page", { name, medianMs, p95Ms: at(took, 0.95), limitMs: MEDIAN_LIMIT_MS });
   }
   return fast;
+}
+
+/** The whole tree judged, by a process that serves pages meanwhile: what it takes must not grow with what it finds. */
+async function measureFsck({ admin, pid }: AdminProcess): Promise<void> {
+  const peakBeforeMb = await peakMb(pid);
+  const startedMs = performance.now();
+  const answer = await admin.call(ADMIN.fsck, {});
+  if (!answer.ok) throw new Error(JSON.stringify(answer));
+  const { jobs, batches, findings } = answer.value;
+  const seconds = secondsSince(startedMs);
+  print("fsck", { jobs, batches, findings: findings.length, seconds, peakBeforeMb, peakMb: await peakMb(pid) });
 }
 
 const at = (sorted: readonly number[], quantile: number): number =>

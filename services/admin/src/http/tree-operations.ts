@@ -20,74 +20,87 @@ import { serve } from "./serve.ts";
 
 const childCursor = nameCursor("children");
 
-export const treeOperations = (deps: AdminDeps): readonly Operation[] => [
-  serve(ADMIN.node, async ({ query }) => {
-    const open = connected(deps.queue);
-    const cursor = readCursor(childCursor, query.cursor);
-    if ("problem" in cursor) return cursor;
-    if (open === null) return SILENCE;
-    const found = await browse(open.context.session, query.path, {
-      ...(cursor.at === undefined ? {} : { after: cursor.at }),
-      ...(query.limit === undefined ? {} : { limit: query.limit }),
-    });
-    switch (found.kind) {
-      case "found":
-        return { value: nodeView(found.node) };
-      case "none":
-        return nothing("node");
-      case "refused":
-        return {
-          problem: problem("INVALID_REQUEST", "the path is wrong", { errors: [{ field: "path", detail: found.why }] }),
-        };
-      case "silence":
-        return SILENCE;
-    }
-  }),
-  serve(ADMIN.fsck, async () => {
-    const open = connected(deps.queue);
-    if (open === null) return SILENCE;
-    const { clock } = deps;
-    const [startedMs, fromMs] = [clock.nowMs(), clock.monotonicMs()];
-    const result = await fsck(open.context.session);
-    if (result.kind !== "looked") return SILENCE;
-    return { value: reportView(result.report, startedMs, clock.monotonicMs() - fromMs) };
-  }),
-  serve(ADMIN.repair, async ({ body, caller, response }) => {
-    const open = connected(deps.queue);
-    if (open === null) return SILENCE;
-    const result = await fsck(open.context.session);
-    if (result.kind !== "looked") return SILENCE;
-    const wanted = result.report.findings.filter((each) => body.findings?.includes(idOf(each)) !== false);
-    const report: RepairReport = { repaired: [], left: [] };
-    for (const finding of wanted) {
-      const { path, rule } = finding;
-      if (finding.repair === undefined) {
-        report.left.push({ path, why: finding.human ?? "only a human can help here" });
-        continue;
+export const treeOperations = (deps: AdminDeps): readonly Operation[] => {
+  const lookOver = wholeTree(deps.clock);
+  return [
+    serve(ADMIN.node, async ({ query }) => {
+      const open = connected(deps.queue);
+      const cursor = readCursor(childCursor, query.cursor);
+      if ("problem" in cursor) return cursor;
+      if (open === null) return SILENCE;
+      const found = await browse(open.context.session, query.path, {
+        ...(cursor.at === undefined ? {} : { after: cursor.at }),
+        ...(query.limit === undefined ? {} : { limit: query.limit }),
+      });
+      switch (found.kind) {
+        case "found":
+          return { value: nodeView(found.node) };
+        case "none":
+          return nothing("node");
+        case "refused":
+          return {
+            problem: problem("INVALID_REQUEST", "the path is wrong", {
+              errors: [{ field: "path", detail: found.why }],
+            }),
+          };
+        case "silence":
+          return SILENCE;
       }
-      const what = { caller, response, action: "fsck.repair", target: `${rule} ${path}`, what: "finding" };
-      const done = await change(deps, { ...what, reason: body.reason, message: finding.repair }, (operator) =>
-        repair(open.context, operator, finding),
+    }),
+    serve(ADMIN.fsck, async () => {
+      const open = connected(deps.queue);
+      if (open === null) return SILENCE;
+      const value = await lookOver(open);
+      return value === null ? SILENCE : { value };
+    }),
+    serve(ADMIN.repair, async ({ body, caller, response }) => {
+      const open = connected(deps.queue);
+      if (open === null) return SILENCE;
+      const result = await fsck(open.context.session);
+      if (result.kind !== "looked") return SILENCE;
+      const wanted = result.report.findings.filter((each) => body.findings?.includes(idOf(each)) !== false);
+      const report: RepairReport = { repaired: [], left: [] };
+      for (const finding of wanted) {
+        const { path, rule } = finding;
+        if (finding.repair === undefined) {
+          report.left.push({ path, why: finding.human ?? "only a human can help here" });
+          continue;
+        }
+        const what = { caller, response, action: "fsck.repair", target: `${rule} ${path}`, what: "finding" };
+        const done = await change(deps, { ...what, reason: body.reason, message: finding.repair }, (operator) =>
+          repair(open.context, operator, finding),
+        );
+        if ("value" in done) report.repaired.push({ path, what: finding.repair });
+        else report.left.push({ path, why: done.problem.detail });
+      }
+      const found = new Set(wanted.map(idOf));
+      for (const id of body.findings ?? []) {
+        if (!found.has(id)) report.left.push({ path: id, why: "there is no such finding any more" });
+      }
+      return { value: report };
+    }),
+    serve(ADMIN.snapshot, async ({ caller, response }) => {
+      const open = connected(deps.queue);
+      if (open === null) return SILENCE;
+      const what = { caller, response, action: "snapshot.take", target: open.fleetId, what: "tree", message: "" };
+      const noted = await change(deps, { ...what, reason: "a snapshot of the tree" }, (operator) =>
+        act(open.context, operator, "snapshot.take", open.fleetId, () => Promise.resolve({ kind: "go", ops: [] })),
       );
-      if ("value" in done) report.repaired.push({ path, what: finding.repair });
-      else report.left.push({ path, why: done.problem.detail });
-    }
-    const found = new Set(wanted.map(idOf));
-    for (const id of body.findings ?? []) {
-      if (!found.has(id)) report.left.push({ path: id, why: "there is no such finding any more" });
-    }
-    return { value: report };
-  }),
-  serve(ADMIN.snapshot, async ({ caller, response }) => {
-    const open = connected(deps.queue);
-    if (open === null) return SILENCE;
-    const what = { caller, response, action: "snapshot.take", target: open.fleetId, what: "tree", message: "" };
-    const noted = await change(deps, { ...what, reason: "a snapshot of the tree" }, (operator) =>
-      act(open.context, operator, "snapshot.take", open.fleetId, () => Promise.resolve({ kind: "go", ops: [] })),
-    );
-    return "problem" in noted ? noted : await sendSnapshot(deps, open, response);
-  }),
-];
+      return "problem" in noted ? noted : await sendSnapshot(deps, open, response);
+    }),
+  ];
+};
+
+/** Reads every node there is: however many ask at once, it is done once, and all get that report. */
+function wholeTree(clock: AdminDeps["clock"]): (open: OpenQueue) => Promise<FsckReport | null> {
+  let looking: Promise<FsckReport | null> | null = null;
+  const look = async ({ context }: OpenQueue): Promise<FsckReport | null> => {
+    const [startedMs, fromMs] = [clock.nowMs(), clock.monotonicMs()];
+    const result = await fsck(context.session);
+    return result.kind === "looked" ? reportView(result.report, startedMs, clock.monotonicMs() - fromMs) : null;
+  };
+  return (open) => (looking ??= look(open).finally(() => (looking = null)));
+}
 
 /** By way of a file: whether the tree moved while it was read is known only at the end. */
 async function sendSnapshot({ clock }: AdminDeps, { context }: OpenQueue, response: Response) {
