@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api.ts";
 import { useSession } from "../session.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
-import { batchWords } from "./words.ts";
+import { batchWords, harmlessFirst } from "./words.ts";
 
 export function BatchActions({ batch, onDone }: { readonly batch: BatchDetail; readonly onDone: () => void }) {
   const { can } = useSession();
@@ -12,7 +12,7 @@ export function BatchActions({ batch, onDone }: { readonly batch: BatchDetail; r
   if (!can(ADMIN.batchAction) || batch.archived) return null;
   return (
     <>
-      {batch.actions.map((action) => (
+      {harmlessFirst(batch.actions, batchWords).map((action) => (
         <button
           key={action}
           type="button"

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api.ts";
 import { useSession } from "../session.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
-import { jobWords } from "./words.ts";
+import { harmlessFirst, jobWords } from "./words.ts";
 
 interface JobActionsProps {
   readonly job: JobDetail;
@@ -18,7 +18,7 @@ export function JobActions({ job, onDone }: JobActionsProps) {
   const possible = job.actions.filter((action) => action !== "resume" || job.resume_at !== null);
   return (
     <>
-      {possible.map((action) => (
+      {harmlessFirst(possible, jobWords).map((action) => (
         <button
           key={action}
           type="button"

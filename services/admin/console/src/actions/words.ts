@@ -31,3 +31,7 @@ const wordsOf = (table: Readonly<Record<string, Words>>, action: string): Words 
 
 export const jobWords = (action: string): Words => wordsOf(JOB_WORDS, action);
 export const batchWords = (action: string): Words => wordsOf(BATCH_WORDS, action);
+
+/** What cannot be undone stands last, away from what is pressed every day. */
+export const harmlessFirst = (actions: readonly string[], words: (action: string) => Words): readonly string[] =>
+  actions.toSorted((a, b) => Number(words(a).danger === true) - Number(words(b).danger === true));

@@ -23,7 +23,7 @@ export function WhyOf({ job }: { readonly job: JobSummary }) {
     );
   if (job.waiting_for !== null) return <span class="quiet">waits: {job.waiting_for}</span>;
   if (job.working_on_it !== null) return <span class="quiet">in hand of {job.working_on_it}</span>;
-  return <span class="clip">{job.message}</span>;
+  return job.message === "" ? null : <span class="clip">{job.message}</span>;
 }
 
 const JOB: Column<JobSummary> = {

@@ -1,7 +1,7 @@
 import { ADMIN, type BulkRequest, type JobSummary } from "@sluice/wire";
 import { useState } from "preact/hooks";
 import { BulkDialog } from "../actions/bulk-dialog.tsx";
-import { jobWords } from "../actions/words.ts";
+import { harmlessFirst, jobWords } from "../actions/words.ts";
 import { call } from "../api.ts";
 import { count } from "../format.ts";
 import { useList } from "../list.ts";
@@ -86,7 +86,7 @@ function BulkBar({ query, picked, onDone }: BulkBarProps) {
   const [asked, setAsked] = useState<string | null>(null);
   const isNarrowed = Object.values(query).some((value) => value !== undefined);
   const rows = model.job_states.filter(({ state }) => query.state === undefined || state === query.state);
-  const actions = [...new Set(rows.flatMap((row) => row.actions))];
+  const actions = harmlessFirst([...new Set(rows.flatMap((row) => row.actions))], jobWords);
   const possible = picked.size > 0 || isNarrowed;
   if (actions.length === 0) return null;
   return (
