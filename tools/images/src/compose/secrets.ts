@@ -1,0 +1,63 @@
+/** The secrets of a compose fleet, as files: made once, kept as long as the fleet's data. */
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { mintRoleTokens, ROLES, type RoleTokens } from "@sluice/access";
+import { z } from "zod";
+
+export interface SecretsOptions {
+  readonly folder: string;
+  /** Where the services find MariaDB. */
+  readonly database: { readonly host: string; readonly port: number };
+}
+
+const YEAR_MS = 365 * 86_400_000;
+/** What the sample profile is called. */
+const COLLECTION = "sluice_demo_content";
+const PLAIN_TOKENS = "tokens.json";
+const Tokens = z.record(z.enum(ROLES), z.string());
+
+/** Answers with the tokens in plain text: for whoever started the fleet. */
+export async function provideSecrets({ folder, database }: SecretsOptions): Promise<RoleTokens> {
+  // Compose mounts the files as they are, and the services run as somebody else: the folder keeps others out, the files do not.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const password = await keep(folder, "mariadb_password", newPassword);
+  await keep(folder, "mariadb_root_password", newPassword);
+  await keep(folder, "grafana_password", newPassword);
+  const url = `mysql://sluice:${password}@${database.host}:${database.port}/inventory`;
+  await keep(folder, "inventory_url", () => url);
+  return await provideTokens(folder);
+}
+
+async function provideTokens(folder: string): Promise<RoleTokens> {
+  const plain = join(folder, PLAIN_TOKENS);
+  if (existsSync(plain)) return Tokens.parse(JSON.parse(await readFile(plain, "utf8")));
+  const { tokens, file } = mintRoleTokens({
+    depositorsCollection: COLLECTION,
+    createdBy: "npm run compose",
+    nowMs: Date.now(),
+    lifeMs: YEAR_MS,
+    random: randomBytes,
+  });
+  await write(folder, "auth_tokens", file, 0o444);
+  await write(folder, PLAIN_TOKENS, `${JSON.stringify(tokens, null, 2)}\n`, 0o400);
+  return tokens;
+}
+
+const newPassword = (): string => randomBytes(18).toString("hex");
+
+async function keep(folder: string, name: string, make: () => string): Promise<string> {
+  const path = join(folder, name);
+  if (existsSync(path)) return (await readFile(path, "utf8")).trim();
+  const value = make();
+  await write(folder, name, value, 0o444);
+  return value;
+}
+
+async function write(folder: string, name: string, text: string, mode: number): Promise<void> {
+  await writeFile(join(folder, name), text, { mode });
+  // Whatever the umask took away: a service that cannot read its secret does not start.
+  await chmod(join(folder, name), mode);
+}
