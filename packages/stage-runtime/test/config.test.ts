@@ -105,6 +105,7 @@ describe("a configuration", () => {
         STORAGE_URL: "https://store/x?X-Amz-Signature=abc",
         POLL_INTERVAL_MS: 5,
         ZOOKEEPER_CONNECT: "zk:2181",
+        ZOOKEEPER_READERS: [{ scheme: "digest", id: "tools:hash" }],
       }),
     ).toEqual({
       EZID_PASSWORD: "[redacted]",
@@ -112,6 +113,17 @@ describe("a configuration", () => {
       STORAGE_URL: "https://store/x?[redacted]",
       POLL_INTERVAL_MS: 5,
       ZOOKEEPER_CONNECT: "zk:2181",
+      ZOOKEEPER_READERS: "[redacted]",
     });
+  });
+
+  test("refuses ways to ZooKeeper that only look secured", () => {
+    const env = { ZOOKEEPER_CONNECT: "zk.example:2281", ZOOKEEPER_TLS: "on", ZOOKEEPER_TLS_KEY_FILE: "/nowhere.key" };
+    const result = readConfig(baseConfig, env);
+    expect(result.ok ? [] : result.problems).toEqual([
+      expect.stringMatching(/^ZOOKEEPER_TLS_KEY_FILE: .*ENOENT/),
+      "ZOOKEEPER_TLS_CA_FILE: is required with ZOOKEEPER_TLS=on",
+      expect.stringMatching(/^ZOOKEEPER_TLS: is on, and we are nobody/),
+    ]);
   });
 });

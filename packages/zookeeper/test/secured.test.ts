@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { copyFile, readFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { TLSSocket } from "node:tls";
+import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import {
   type Certificate,
   certificateAuthority,
@@ -134,6 +134,28 @@ describe("without the right certificate there is no entry", () => {
     );
     expect((await session({ env: { ZOOKEEPER_TLS_SERVERNAME: "localhost" } })).state).toBe("connected");
   });
+});
+
+test("a server that cannot prove its name is told nothing, though it may ask", async () => {
+  const stranger = await certificateAuthority("another CA");
+  cleanups.push(() => stranger.remove());
+  const { certFile, keyFile } = await stranger.issue({ subject: "/CN=zookeeper", names: "IP:127.0.0.1" });
+  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+  let handshakes = 0;
+  let received = 0;
+  const server = createTlsServer({ cert, key }, (socket) => {
+    socket.on("data", (chunk) => (received += chunk.length));
+    socket.on("error", () => undefined);
+  }).listen(0, "127.0.0.1");
+  server.on("connection", () => (handshakes += 1));
+  cleanups.push(async () => {
+    server.close();
+    await once(server, "close");
+  });
+  await once(server, "listening");
+  const why = await refusal(zk.env(zk.fleet), `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  expect(why).toMatch(/no CA of ours has signed/);
+  expect([handshakes > 0, received]).toEqual([true, 0]);
 });
 
 describe("a session over TLS", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { text, useZooKeeper } from "./support/bundle.ts";
 import { opcodeOf } from "./support/fault-proxy.ts";
+import { OPEN_ACCESS, RIGHTS } from "../src/index.ts";
 import { OPCODE } from "../src/wire/codes.ts";
 
 const zk = useZooKeeper();
@@ -33,6 +34,18 @@ describe("a session", () => {
     expect(answer.value).toHaveLength(2_601);
     expect(answer.value.slice(0, -1).every(({ kind }) => kind === "none")).toBe(true);
     expect(answer.value.at(-1)).toMatchObject({ kind: "node" });
+  });
+
+  test("cannot make a node for its owners if the server knows none: nothing is left open by mistake", async () => {
+    const access = { ...OPEN_ACCESS, aclOf: () => [{ permissions: RIGHTS.all, scheme: "auth", id: "" }] };
+    const session = await zk.session({ access });
+    const answer = await session.multi([{ op: "create", path: "/a", data: text("") }]);
+    expect(answer).toMatchObject({
+      ok: false,
+      code: "SERVER_ERROR",
+      detail: expect.stringContaining("the server knows no identity of ours"),
+    });
+    expect(await session.exists("/a")).toEqual({ ok: true, value: null });
   });
 
   test("answers a refusal with the op that failed, and applies nothing of the multi", async () => {
