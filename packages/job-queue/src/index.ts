@@ -17,3 +17,28 @@ export { DEFAULT_TENANT, isTenant, shardOfTenant, SHARDS, SYSTEM_TENANT } from "
 export { applyModifiers, parseModifiers, type Modifier } from "./time/modifiers.ts";
 export { nextRunOf, parseRepeat, type Moments, type Repeat } from "./time/repeat.ts";
 export { parseTime, showSeconds, showTime } from "./time/timestamp.ts";
+export type { Change, Unit } from "./shard/changes.ts";
+export type {
+  Caller,
+  ChildView,
+  Command,
+  Content,
+  JobView,
+  NewJob,
+  Reply,
+  StateView,
+  Taken,
+  TakenView,
+} from "./shard/commands.ts";
+export { decide, type Decision } from "./shard/decide.ts";
+export { isStatus } from "./shard/params.ts";
+export { readCommand, type Asker } from "./shard/request.ts";
+export { Shard, type Loaded } from "./shard/shard.ts";
+export { STATUS, type Status } from "./shard/statuses.ts";
+export { FairScheduler, typeKey, type FairnessOptions } from "./scheduler.ts";
+export type { Wanted, WaitingType } from "./memory/ready-index.ts";
+export { ownShard, ShardOwner, type OwnerPorts, type Owning } from "./owner/owner.ts";
+export type { PipelineHooks } from "./owner/pipeline.ts";
+export type { Term } from "./owner/term.ts";
+export { prepareQueue, type Prepared } from "./owner/tree.ts";
+export { LEASE_MS, type LeaseKind } from "./limits.ts";

@@ -15,6 +15,8 @@ export const paths = {
   shards: `${ROOT}/s`,
   shard: shardRoot,
   ids: (shard: number) => `${shardRoot(shard)}/ids`,
+  counters: (shard: number) => `${shardRoot(shard)}/seq`,
+  counter: (shard: number, term: number) => `${shardRoot(shard)}/seq/${term}`,
   jobs: (shard: number) => `${shardRoot(shard)}/j`,
   block: (block: number) => `${shardRoot(block % SHARDS)}/j/${block}`,
   job: (id: number) => `${shardRoot(shardOf(id))}/j/${blockOf(id)}/${id}`,
@@ -32,8 +34,8 @@ export const paths = {
 /** What a path of the queue stands for. */
 export type Meaning =
   | { readonly kind: "layout" | "frame" | "unknown" }
-  | { readonly kind: "term"; readonly shard: number; readonly term: number }
-  | { readonly kind: "ids" | "jobs" | "groups" | "done"; readonly shard: number }
+  | { readonly kind: "term" | "counter"; readonly shard: number; readonly term: number }
+  | { readonly kind: "ids" | "counters" | "jobs" | "groups" | "done"; readonly shard: number }
   | { readonly kind: "block"; readonly shard: number; readonly block: number }
   | { readonly kind: "job" | "data"; readonly shard: number; readonly block: number; readonly id: number }
   | { readonly kind: "group"; readonly shard: number; readonly group: string }
@@ -75,6 +77,7 @@ export function meaningOf(path: string): Meaning {
 function insideShard(shard: number, parts: readonly string[]): Meaning {
   const [head, ...names] = parts;
   if (head === "ids" && names.length === 0) return { kind: "ids", shard };
+  if (head === "seq") return insideCounters(shard, names);
   if (head === "j") return names.length === 0 ? { kind: "jobs", shard } : insideJobs(shard, names);
   if (head === "g") return insideGroups(shard, names);
   return head === "done" ? insideDone(shard, names) : UNKNOWN;
@@ -87,6 +90,11 @@ function insideJobs(shard: number, [rawBlock = "", rawId, leaf, ...more]: readon
   const id = parseJobId(rawId);
   if (id === null || (leaf !== undefined && leaf !== "d")) return UNKNOWN;
   return { kind: leaf === undefined ? "job" : "data", shard, block, id };
+}
+
+function insideCounters(shard: number, [term, ...more]: readonly string[]): Meaning {
+  if (term === undefined) return { kind: "counters", shard };
+  return /^[1-9]\d{0,14}$/.test(term) && more.length === 0 ? { kind: "counter", shard, term: Number(term) } : UNKNOWN;
 }
 
 function insideGroups(shard: number, [group, ...more]: readonly string[]): Meaning {

@@ -73,6 +73,7 @@ describe("a path", () => {
   test("is understood as what it was made for", () => {
     expect(meaningOf(paths.layout)).toEqual({ kind: "layout" });
     expect(meaningOf(paths.term(3, 17))).toEqual({ kind: "term", shard: 3, term: 17 });
+    expect(meaningOf(paths.counter(3, 17))).toEqual({ kind: "counter", shard: 3, term: 17 });
     expect(meaningOf(paths.ids(3))).toEqual({ kind: "ids", shard: 3 });
     expect(meaningOf(paths.job(3001))).toEqual({ kind: "job", shard: 3, block: 3, id: 3001 });
     expect(meaningOf(paths.data(16_001))).toEqual({ kind: "data", shard: 0, block: 16, id: 16_001 });

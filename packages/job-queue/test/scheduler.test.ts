@@ -25,7 +25,7 @@ describe("the scheduler", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.constantFrom("a/x", "a/y", "b/x", "c/x/y"), { maxLength: 4 }), (types) => {
         const picked = scheduler.selectJobtypeToRun(types, { "a/x": 3 });
-        expect(types.length === 0 ? picked === null : types.includes(picked!)).toBe(true);
+        expect(types.length === 0 ? picked === null : types.some((each) => each === picked)).toBe(true);
       }),
     );
     expect(scheduler.selectJobtypeToRun(["a/x"], { "a/x": 0 })).toBeNull();
@@ -71,7 +71,7 @@ describe("the scheduler", () => {
             weights.forEach((weight, n) => {
               const waits = present.some(({ tenant }) => tenant === `t${n}`) && picked !== `t${n}`;
               waited[n] = waits ? waited[n]! + 1 : 0;
-              longest = Math.max(longest, waited[n]! - Math.ceil(total / weight));
+              longest = Math.max(longest, (waited[n] ?? 0) - Math.ceil(total / weight));
             });
           }
           expect(longest).toBeLessThan(weights.length);

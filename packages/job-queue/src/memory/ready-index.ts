@@ -82,7 +82,7 @@ export class ReadyIndex {
     }
     const tenants = slot.mock ? this.#worlds.mocked : this.#worlds.real;
     let names = tenants.get(slot.tenant);
-    if (names === undefined) tenants.set(slot.tenant, (names = new Map()));
+    if (names === undefined) tenants.set(slot.tenant, (names = new Map<string, NameQueue>()));
     let queue = names.get(slot.name);
     if (queue === undefined) names.set(slot.name, (queue = new NameQueue()));
     queue.add(slot);

@@ -1,0 +1,202 @@
+/**
+ * The owner of a shard. Commands are decided in memory, one after the other, and answered when what they changed is in
+ * the tree. A write that is refused, a session that is lost, or another owner ends the term: what is open is answered
+ * with null, which means that nobody knows, and whoever wants to go on takes a new term.
+ */
+import type { Session } from "@sluice/zookeeper";
+import { type Waiter, Waiters } from "../memory/waiters.ts";
+import { paths } from "../paths.ts";
+import type { Command, GetJobs, Reply } from "../shard/commands.ts";
+import { reply } from "../shard/commands.ts";
+import { decide } from "../shard/decide.ts";
+import { Shard } from "../shard/shard.ts";
+import { STATUS } from "../shard/statuses.ts";
+import { loadShard, type Tree } from "./load.ts";
+import { Pipeline, type PipelineHooks } from "./pipeline.ts";
+import { takeTerm, type Term } from "./term.ts";
+import { Writer } from "./writer.ts";
+
+export interface OwnerPorts {
+  readonly session: Session;
+  /** Who we are, for people. */
+  readonly apiId: string;
+  /** Wakes us later; returns the way to stop it. */
+  readonly later: (ms: number, wake: () => void) => () => void;
+  readonly hooks?: PipelineHooks;
+}
+
+export type Owning = { readonly ok: true; readonly owner: ShardOwner } | { readonly ok: false; readonly why: string };
+
+/** Takes the shard, from a living owner too, and loads it. */
+export async function ownShard(shard: number, ports: OwnerPorts): Promise<Owning> {
+  const taken = await takeTerm(ports.session, shard, ports.apiId);
+  if (!taken.ok) return taken;
+  const loading = await loadShard(ports.session, taken.term);
+  if (!loading.ok) return loading;
+  return { ok: true, owner: new ShardOwner(taken.term, loading.tree, ports) };
+}
+
+interface Waiting {
+  readonly command: GetJobs;
+  readonly answer: (reply: Reply | null) => void;
+}
+
+/** So that a timer never runs over, and a clock that was set is noticed. */
+const LONGEST_REST_MS = 60_000;
+const NO_JOB = reply(STATUS.noJobFound);
+
+export class ShardOwner {
+  readonly term: Term;
+  readonly #ports: OwnerPorts;
+  readonly #shard: Shard;
+  readonly #writer: Writer;
+  readonly #pipeline: Pipeline;
+  readonly #waiters = new Waiters<Waiting>();
+  readonly #over = new AbortController();
+  #stopTimer: (() => void) | null = null;
+
+  constructor(term: Term, tree: Tree, ports: OwnerPorts) {
+    this.term = term;
+    this.#ports = ports;
+    this.#shard = new Shard(tree.loaded, this.#now());
+    this.#writer = new Writer(term, tree);
+    this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
+    this.#clearOldCounters(tree);
+    for (const unit of this.#shard.takeUnits()) void this.#pipeline.write(this.#writer.opsOf(unit));
+    this.#shard.takeWoken();
+    this.#watchTerm();
+    const onLost = (): void => this.#pipeline.end("the session is lost");
+    ports.session.lost.addEventListener("abort", onLost, { once: true });
+    if (ports.session.lost.aborted) onLost();
+    this.#rest();
+  }
+
+  /** Aborts when the term is over; its reason says why. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get size(): number {
+    return this.#shard.size;
+  }
+
+  /** Types that could run now, for the scheduler. */
+  get waitingTypes(): ReturnType<Shard["index"]["waitingTypes"]> {
+    return this.#shard.index.waitingTypes();
+  }
+
+  /** Null: the term ended before the answer was certain. */
+  async ask(command: Command): Promise<Reply | null> {
+    if (this.over.aborted) return null;
+    const { answer, written } = this.#carryOut(command);
+    this.#serveWaiters();
+    this.#rest();
+    return (await written) ? answer : null;
+  }
+
+  /** GetJob with `connection: wait`. Whoever gives up waiting aborts; a job that was on its way then is given back. */
+  async wait(command: GetJobs, timeoutMs: number, gone?: AbortSignal): Promise<Reply | null> {
+    const first = await this.ask(command);
+    if (first === null || hasJobs(first) || timeoutMs <= 0 || gone?.aborted === true || this.over.aborted) return first;
+    return new Promise((answer) => {
+      const waiter = this.#waiters.add(command.wanted, this.#now() + timeoutMs, { command, answer });
+      gone?.addEventListener("abort", () => this.#dismiss(waiter), { once: true });
+      // Something may have come while the first answer was on its way.
+      this.#serve(waiter);
+      this.#rest();
+    });
+  }
+
+  /** Finishes what is under way and leaves the shard to others. */
+  async resign(): Promise<void> {
+    await this.#pipeline.written();
+    if (this.over.aborted) return;
+    this.#pipeline.end("resigned");
+    const path = paths.term(this.term.shard, this.term.term);
+    await this.#ports.session.multi([{ op: "delete", path, version: 0 }]);
+  }
+
+  #now(): number {
+    return this.#ports.session.serverNowMs();
+  }
+
+  /** The memory is changed; the answer counts when everything up to here is written. */
+  #carryOut(command: Command): { readonly answer: Reply; readonly written: Promise<boolean> } {
+    const { reply: answer, units } = decide(this.#shard, command, this.#now());
+    for (const unit of units) void this.#pipeline.write(this.#writer.opsOf(unit));
+    return { answer, written: this.#pipeline.written() };
+  }
+
+  /** One job, one wake-up. */
+  #serveWaiters(): void {
+    for (let woken = this.#shard.takeWoken(); woken.length > 0; woken = this.#shard.takeWoken()) {
+      for (const slot of woken) {
+        const waiter = slot.heap === null ? null : this.#waiters.firstFor(slot);
+        if (waiter !== null) this.#serve(waiter);
+      }
+    }
+  }
+
+  #serve(waiter: Waiter<Waiting>): void {
+    const { command, answer } = waiter.value;
+    while (this.#shard.index.best(waiter.wanted) !== null) {
+      const given = this.#carryOut(command);
+      // Poison is nobody's: what comes after it may be theirs.
+      if (!hasJobs(given.answer)) continue;
+      this.#waiters.remove(waiter);
+      void given.written.then((written) => answer(written ? given.answer : null));
+      return;
+    }
+  }
+
+  #dismiss(waiter: Waiter<Waiting>): void {
+    if (waiter.at < 0) return;
+    this.#waiters.remove(waiter);
+    waiter.value.answer(NO_JOB);
+  }
+
+  #rest(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = null;
+    if (this.over.aborted) return;
+    const moments = [this.#shard.nextEvent(), this.#waiters.nextDeadline()].filter((moment) => moment !== null);
+    const next = this.#shard.hasDead ? 0 : Math.min(...moments, Infinity);
+    if (next === Infinity) return;
+    const ms = Math.min(Math.max(1, next - this.#now()), LONGEST_REST_MS);
+    this.#stopTimer = this.#ports.later(ms, () => this.#wake());
+  }
+
+  #wake(): void {
+    if (this.over.aborted) return;
+    this.#carryOut({ verb: "Tick" });
+    this.#serveWaiters();
+    for (const { value } of this.#waiters.expire(this.#now())) value.answer(NO_JOB);
+    this.#rest();
+  }
+
+  #clearOldCounters({ counters }: Tree): void {
+    for (const { term, version } of counters)
+      void this.#pipeline.write([{ op: "delete", path: paths.counter(this.term.shard, term), version }]);
+  }
+
+  /** Whoever deposes us deletes our term: better heard than found out. */
+  #watchTerm(): void {
+    const path = paths.term(this.term.shard, this.term.term);
+    void this.#ports.session
+      .exists(path, () => this.over.aborted || this.#watchTerm())
+      .then((found) => {
+        if (found.ok && found.value === null) this.#pipeline.end("deposed");
+      });
+  }
+
+  #onOver(why: string): void {
+    this.#stopTimer?.();
+    this.#over.abort(new Error(why));
+    for (const waiter of this.#waiters.all()) {
+      this.#waiters.remove(waiter);
+      waiter.value.answer(null);
+    }
+  }
+}
+
+const hasJobs = ({ content }: Reply): boolean => content.kind === "taken" && content.jobs.length > 0;

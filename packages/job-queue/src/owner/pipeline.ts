@@ -1,0 +1,192 @@
+/**
+ * The writes of a term, in order. What waits travels together, several transactions are under way at once, each naming
+ * the version that the counter will have when it is its turn. So a transaction is applied only after all before it, and
+ * the counter's version tells how many were.
+ */
+import { isSilence, type MultiAnswer, type Op, resolveUnknown, type Session } from "@sluice/zookeeper";
+import { GROUP_MEMBERS, IN_FLIGHT, TRANSACTION_BYTES } from "../limits.ts";
+import { paths } from "../paths.ts";
+import { fence, type Term } from "./term.ts";
+
+interface Member {
+  readonly ops: readonly Op[];
+  readonly bytes: number;
+  readonly settle: (written: boolean) => void;
+}
+
+/** One transaction. Its ops stay as they are however often it is sent: a late copy can only do the same. */
+interface Group {
+  readonly number: number;
+  readonly ops: readonly Op[];
+  readonly members: readonly Member[];
+  answer: MultiAnswer | null;
+}
+
+/** Sent again this often without any of them being applied: something is wrong with the term. */
+const MAX_ROUNDS = 20;
+/** Far below where a version would run over. */
+export const MAX_TRANSACTIONS = 2 ** 30;
+
+export interface PipelineHooks {
+  readonly onGroup?: (members: number) => void;
+  /** Transactions that were found applied, and that were sent again, after an answer was lost. */
+  readonly onResolved?: (applied: number, again: number) => void;
+}
+
+export class Pipeline {
+  readonly #session: Session;
+  readonly #term: Term;
+  readonly #hooks: PipelineHooks;
+  readonly #onOver: (why: string) => void;
+  #waiting: Member[] = [];
+  #sent: Group[] = [];
+  #next = 0;
+  #recovering = false;
+  #rounds = 0;
+  #flushing = false;
+  #over = false;
+  #last: Promise<boolean> = Promise.resolve(true);
+
+  constructor(session: Session, term: Term, onOver: (why: string) => void, hooks: PipelineHooks = {}) {
+    this.#session = session;
+    this.#term = term;
+    this.#onOver = onOver;
+    this.#hooks = hooks;
+  }
+
+  /** True when it is written; false when the term is over: then it may or may not be. */
+  write(ops: readonly Op[]): Promise<boolean> {
+    if (this.#over) return Promise.resolve(false);
+    this.#last = new Promise((settle) => {
+      this.#waiting.push({ ops, bytes: sizeOf(ops), settle });
+      this.#flushSoon();
+    });
+    return this.#last;
+  }
+
+  /** When everything that was given to it so far is written. */
+  written(): Promise<boolean> {
+    return this.#over ? Promise.resolve(false) : this.#last;
+  }
+
+  /** Nothing more is sent, and what is open is answered. */
+  end(why: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    const open = [...this.#sent.flatMap(({ members }) => members), ...this.#waiting];
+    this.#sent = [];
+    this.#waiting = [];
+    for (const { settle } of open) settle(false);
+    this.#onOver(why);
+  }
+
+  /** A microtask: what is decided in the same tick travels together, and nobody waits for company. */
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (!this.#over && !this.#recovering && this.#sent.length < IN_FLIGHT && this.#waiting.length > 0) {
+      if (this.#next >= MAX_TRANSACTIONS) return this.end("the term has grown too long");
+      const members = this.#takeMembers();
+      const ops = [...fence(this.#term, this.#next), ...members.flatMap((member) => member.ops)];
+      const group: Group = { number: this.#next, ops, members, answer: null };
+      this.#next += 1;
+      this.#sent.push(group);
+      this.#hooks.onGroup?.(members.length);
+      this.#send(group);
+    }
+  }
+
+  #takeMembers(): readonly Member[] {
+    let bytes = 0;
+    let count = 0;
+    for (const member of this.#waiting) {
+      bytes += member.bytes;
+      if (count === GROUP_MEMBERS || (count > 0 && bytes > TRANSACTION_BYTES)) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  #send(group: Group): void {
+    group.answer = null;
+    void this.#session.multi(group.ops).then((answer) => {
+      if (this.#over) return;
+      group.answer = answer;
+      if (answer.ok && !this.#recovering) this.#settleFirst();
+      else this.#recover();
+    });
+  }
+
+  /** Answers come in the order of the sending; one that is applied proves all before it. */
+  #settleFirst(): void {
+    while (this.#sent[0]?.answer?.ok === true) this.#settle(this.#sent.shift());
+    this.#rounds = 0;
+    this.#flush();
+  }
+
+  #settle(group: Group | undefined): void {
+    for (const { settle } of group?.members ?? []) settle(true);
+  }
+
+  /** Nothing more is sent until everything that was has its answer: then the counter says how much of it counts. */
+  #recover(): void {
+    this.#recovering = true;
+    if (this.#sent.some(({ answer }) => answer === null)) return;
+    void this.#look().then((applied) => {
+      if (applied !== null && !this.#over) this.#goOn(applied);
+    });
+  }
+
+  /** How many transactions of this term were applied; null when it is over. */
+  async #look(): Promise<number | null> {
+    const { shard, term } = this.#term;
+    const reads = [{ get: paths.term(shard, term) }, { get: paths.counter(shard, term) }];
+    const seen = await resolveUnknown(this.#session, (same) => same.readMany(reads));
+    if (!seen.ok) {
+      this.end(`the session is ${seen.why}`);
+      return null;
+    }
+    const [owner, counter] = seen.value;
+    if (owner?.kind !== "node" || counter?.kind !== "node") {
+      this.end("deposed");
+      return null;
+    }
+    return counter.node.stat.version;
+  }
+
+  #goOn(applied: number): void {
+    const known = this.#sent.filter(({ number }) => number < applied);
+    const rest = this.#sent.filter(({ number }) => number >= applied);
+    for (const group of known) this.#settle(group);
+    const [first] = rest;
+    if (first?.answer?.ok === false && isRefusal(first.answer)) {
+      this.end(`refused: ${first.answer.code} ${first.answer.detail}`);
+      return;
+    }
+    this.#rounds = known.length > 0 ? 0 : this.#rounds + 1;
+    if (this.#rounds > MAX_ROUNDS) {
+      this.end("nothing is applied any more");
+      return;
+    }
+    this.#hooks.onResolved?.(known.length, rest.length);
+    this.#sent = rest;
+    this.#recovering = false;
+    for (const group of rest) this.#send(group);
+    this.#flush();
+  }
+}
+
+/** Of its own ops, not of the fence: that one also fails behind a transaction that was lost. */
+const isRefusal = (answer: MultiAnswer & { readonly ok: false }): boolean =>
+  !isSilence(answer.code) && answer.index > 1;
+
+const OP_OVERHEAD = 60;
+const sizeOf = (ops: readonly Op[]): number =>
+  ops.reduce((sum, op) => sum + op.path.length + ("data" in op ? op.data.length : 0) + OP_OVERHEAD, 0);

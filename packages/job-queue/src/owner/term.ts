@@ -1,0 +1,46 @@
+/**
+ * A term: one process's ownership of a shard. It is a node of its own path, so that nothing of an older term fits; it is
+ * never written, so that another process can delete it whatever its owner is doing. Beside it stands a counter whose
+ * version is the number of transactions of the term: their order, and the truth about a lost answer.
+ */
+import type { Op, Session } from "@sluice/zookeeper";
+import { parseTermName, paths } from "../paths.ts";
+import { type Ids, records } from "../records.ts";
+import { EMPTY } from "./tree.ts";
+
+export interface Term {
+  readonly shard: number;
+  readonly term: number;
+  readonly ids: Ids;
+  /** Of the node `ids`, now. */
+  readonly idsVersion: number;
+}
+
+export type Taking = { readonly ok: true; readonly term: Term } | { readonly ok: false; readonly why: string };
+
+/** What every transaction of a term begins with. */
+export const fence = ({ shard, term }: Pick<Term, "shard" | "term">, sent: number): readonly Op[] => [
+  { op: "check", path: paths.term(shard, term), version: 0 },
+  { op: "set", path: paths.counter(shard, term), data: EMPTY, version: sent },
+];
+
+/** Also from a living owner: what that one sends from now on is refused. */
+export async function takeTerm(session: Session, shard: number, apiId: string): Promise<Taking> {
+  const [found, terms] = await Promise.all([session.get(paths.ids(shard)), session.children(paths.terms)]);
+  if (!found.ok) return { ok: false, why: `${found.code}: ${found.detail}` };
+  if (!terms.ok) return { ok: false, why: `${terms.code}: ${terms.detail}` };
+  const ids = records.ids.decode(found.value.data);
+  if (!ids.ok) return { ok: false, why: ids.problem };
+  const next: Ids = { next: ids.value.next, term: ids.value.term + 1 };
+  const { version } = found.value.stat;
+  const old = terms.value.names.flatMap((name) => parseTermName(name) ?? []).filter((term) => term.shard === shard);
+  const answer = await session.multi([
+    { op: "set", path: paths.ids(shard), data: records.ids.encode(next), version },
+    ...old.map(({ term }): Op => ({ op: "delete", path: paths.term(shard, term), version: 0 })),
+    { op: "create", path: paths.term(shard, next.term), data: Buffer.from(apiId), ephemeral: true },
+    { op: "create", path: paths.counter(shard, next.term), data: EMPTY },
+  ]);
+  // A lost answer needs no look: a term that nobody uses is deposed by whoever wants the shard, ourselves too.
+  if (!answer.ok) return { ok: false, why: `${answer.code}: ${answer.detail}` };
+  return { ok: true, term: { shard, term: next.term, ids: next, idsVersion: version + 1 } };
+}

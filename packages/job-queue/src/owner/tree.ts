@@ -1,0 +1,57 @@
+/** The frame of the queue's tree: made by whoever comes first. */
+import type { Op, Session } from "@sluice/zookeeper";
+import { BLOCK_IDS, blockOfShard } from "../ids.ts";
+import { paths } from "../paths.ts";
+import { records, type Layout } from "../records.ts";
+import { SHARDS } from "../tenants.ts";
+
+export const EMPTY = Buffer.alloc(0);
+
+export type Prepared =
+  { readonly ok: true; readonly layout: Layout } | { readonly ok: false; readonly problem: string };
+
+/** Tenants with a shard by hand count only when the tree is new: a tenant's jobs do not move. */
+export async function prepareQueue(session: Session, tenants: Layout["tenants"] = {}): Promise<Prepared> {
+  const layout: Layout = { shards: SHARDS, block: BLOCK_IDS, tenants };
+  for (const group of [[paths.fleet], [paths.root], [paths.terms, paths.shards]]) {
+    const problem = await make(
+      session,
+      group.map((path) => node(path)),
+    );
+    if (problem !== null) return { ok: false, problem };
+  }
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const problem = await make(session, shardFrame(shard));
+    if (problem !== null) return { ok: false, problem };
+  }
+  const problem = await make(session, [node(paths.layout, records.layout.encode(layout))]);
+  return problem === null ? readLayout(session) : { ok: false, problem };
+}
+
+const node = (path: string, data: Buffer = EMPTY): Op => ({ op: "create", path, data });
+
+function shardFrame(shard: number): readonly Op[] {
+  const ids = records.ids.encode({ next: blockOfShard(shard, 0), term: 0 });
+  return [
+    node(paths.shard(shard)),
+    node(paths.ids(shard), ids),
+    ...[paths.counters(shard), paths.jobs(shard), paths.groups(shard), paths.done(shard)].map((path) => node(path)),
+  ];
+}
+
+/** All or nothing; that somebody else made them is as good. */
+async function make(session: Session, ops: readonly Op[]): Promise<string | null> {
+  const answer = await session.multi(ops);
+  return answer.ok || answer.code === "NODE_EXISTS" ? null : `${answer.code}: ${answer.detail}`;
+}
+
+async function readLayout(session: Session): Promise<Prepared> {
+  const answer = await session.get(paths.layout);
+  if (!answer.ok) return { ok: false, problem: `${answer.code}: ${answer.detail}` };
+  const layout = records.layout.decode(answer.value.data);
+  if (!layout.ok) return layout;
+  const { shards, block } = layout.value;
+  if (shards !== SHARDS || block !== BLOCK_IDS)
+    return { ok: false, problem: `a layout of ${shards} shards of ${block} ids` };
+  return { ok: true, layout: layout.value };
+}

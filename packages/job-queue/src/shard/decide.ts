@@ -1,0 +1,60 @@
+/**
+ * One command, decided: the answer, and what must be written before it may be given. Nothing here waits or can be undone:
+ * the memory has changed when this returns, and an owner whose write is refused gives the shard up.
+ */
+import type { Unit } from "./changes.ts";
+import { type Command, type Reply, reply } from "./commands.ts";
+import { createJobs } from "./create.ts";
+import { failJob, finishJob, retryJob } from "./finish.ts";
+import { cancelJob, deleteJob, listJobs, queryJob, renewLeases, requeueJobs, tick, updateJob } from "./manage.ts";
+import type { Shard } from "./shard.ts";
+import { STATUS } from "./statuses.ts";
+import { getJobs } from "./take.ts";
+
+export interface Decision {
+  readonly reply: Reply;
+  /** In this order; each is one transaction at most. */
+  readonly units: readonly Unit[];
+}
+
+export function decide(shard: Shard, command: Command, now: number): Decision {
+  shard.promote(now);
+  return { reply: carryOut(shard, command, now), units: shard.takeUnits() };
+}
+
+function carryOut(shard: Shard, command: Command, now: number): Reply {
+  switch (command.verb) {
+    case "CreateJobs":
+      return createJobs(shard, command, now);
+    case "GetJobs":
+      return getJobs(shard, command, now);
+    case "QueryJob":
+      return queryJob(shard, command);
+    case "UpdateJob":
+      return updateJob(shard, command, now);
+    case "FinishJob":
+      return finishJob(shard, command, now);
+    case "RetryJob":
+      return retryJob(shard, command, now);
+    case "FailJob":
+      return failJob(shard, command, now);
+    case "CancelJob":
+      return cancelJob(shard, command, now);
+    case "DeleteJob":
+      return deleteJob(shard, command, now);
+    case "RequeueJobs":
+      return requeueJobs(shard, command, now);
+    case "RenewLeases":
+      return renewLeases(shard, command.leases, now);
+    case "ListJobs":
+      return listJobs(shard, command.tenant);
+    case "CrashJobs":
+      shard.crashed.set(command.tenant, [...(shard.crashed.get(command.tenant) ?? []), ...command.names]);
+      return reply(STATUS.ok);
+    case "ClearCrashed":
+      shard.crashed.delete(command.tenant);
+      return reply(STATUS.ok);
+    case "Tick":
+      return tick(shard, now);
+  }
+}

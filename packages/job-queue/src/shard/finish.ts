@@ -1,0 +1,111 @@
+/** FinishJob, RetryJob and FailJob: how a run ends. */
+import type { Done, Job } from "../records.ts";
+import { type FailJob, type FinishJob, type Reply, reply, type RetryJob } from "./commands.ts";
+import { heldJob, parentProblem } from "./held.ts";
+import { changed, FRESH, moved, scheduledRun } from "./job.ts";
+import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
+import type { Shard } from "./shard.ts";
+import { STATUS } from "./statuses.ts";
+
+export function finishJob(shard: Shard, command: FinishJob, now: number): Reply {
+  const held = heldJob(shard, command, STATUS.notRunning);
+  if ("reply" in held) return held.reply;
+  const problem = parentProblem(shard, held.job);
+  if (problem !== null) return reply(problem);
+  const { id, data } = command;
+  const job = data === null ? held.job : changed(held.job, { data: data.text });
+  noteEnd(shard, id, job);
+  if (shard.family(id).pending.size > 0) {
+    pause(shard, id, job, now);
+    return reply(STATUS.ok);
+  }
+  const cleared = clearEnded(shard, id, job);
+  shard.archive(id, job.lease?.token ?? shard.newToken(), doneOf(job, command, now));
+  const nextRun = data?.last === true ? undefined : scheduledRun(job, job.repeat, now);
+  if (nextRun === undefined) end(shard, id, job, cleared, now);
+  else runAgain(shard, id, job, { nextRun, cleared }, now);
+  return reply(STATUS.ok);
+}
+
+/** One write lets all its children go: their gates are open. */
+function pause(shard: Shard, id: number, job: Job, now: number): void {
+  const changes = { ...FRESH, ...clearEnded(shard, id, job), nextRun: job.lastRun ?? now, phase: (job.phase ?? 0) + 1 };
+  shard.put(id, moved(job, "pause", "PAUSED", now, changes), now);
+}
+
+/** Null as its next run: its schedule has left the calendar, and somebody must look at it. */
+function runAgain(
+  shard: Shard,
+  id: number,
+  job: Job,
+  { nextRun, cleared }: { readonly nextRun: number | null; readonly cleared: { readonly cleared?: number } },
+  now: number,
+): void {
+  const changes = { ...FRESH, ...cleared };
+  if (nextRun !== null) shard.put(id, moved(job, "repeat", "QUEUED", now, { ...changes, nextRun }), now);
+  else {
+    shard.put(id, moved(job, "poison", "FAILED", now, changes), now);
+    wakeParentOf(shard, job, now);
+  }
+}
+
+function end(shard: Shard, id: number, job: Job, cleared: { readonly cleared?: number }, now: number): void {
+  if (job.parent !== undefined) {
+    const endedIn = shard.job(job.parent)?.cleared ?? 0;
+    shard.put(id, moved(job, "finish", "FINISHED", now, { ...FRESH, endedIn }), now);
+    wakeParentOf(shard, job, now);
+  } else if (shard.family(id).ids.size > 0) {
+    // Failed children are kept, and so is their parent.
+    shard.put(id, moved(job, "finish", "FINISHED", now, { ...FRESH, ...cleared }), now);
+  } else removeParent(shard, id, job, cleared, now);
+}
+
+function doneOf(job: Job, { exit, result }: FinishJob, now: number): Done {
+  return {
+    name: job.name,
+    tenant: job.tenant,
+    ...(job.lease === undefined || job.lease.worker === "" ? {} : { worker: job.lease.worker }),
+    ...(exit === null ? {} : { exit }),
+    ...(result === null ? {} : { result }),
+    created: job.created,
+    ...(job.lastRun === undefined ? {} : { started: job.lastRun }),
+    ended: now,
+  };
+}
+
+export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
+  const held = heldJob(shard, command, STATUS.notRunning);
+  if ("reply" in held) return held.reply;
+  const problem = parentProblem(shard, held.job);
+  if (problem !== null) return reply(problem);
+  const { id, data, name, priority } = command;
+  const job = changed(held.job, {
+    ...(data === null ? {} : { data: data.text }),
+    ...(name === null ? {} : { name }),
+    ...(priority === null ? {} : { priority }),
+  });
+  noteEnd(shard, id, job);
+  const repeated = command.ignoreRepeat ? undefined : scheduledRun(job, job.repeat, now);
+  const nextRun = repeated === undefined ? (command.nextRun ?? now + command.delay * 1000) : repeated;
+  const cleared = clearEnded(shard, id, job);
+  if (nextRun === null) runAgain(shard, id, job, { nextRun, cleared }, now);
+  else shard.put(id, moved(job, "retry", "QUEUED", now, { ...FRESH, ...cleared, nextRun }), now);
+  return reply(STATUS.ok);
+}
+
+export function failJob(shard: Shard, command: FailJob, now: number): Reply {
+  const held = heldJob(shard, command, STATUS.notRunningToFail);
+  if ("reply" in held) return held.reply;
+  const { job } = held;
+  // A mocked job may be finished in any state, but failed only while it runs.
+  if (job.lease === undefined) return reply(STATUS.notRunningToFail);
+  const data = command.data?.text ?? job.data;
+  noteEnd(shard, command.id, job);
+  shard.put(command.id, moved(job, "fail", "FAILED", now, { lease: undefined, data }), now);
+  wakeParentOf(shard, job, now);
+  return reply(STATUS.ok);
+}
+
+function noteEnd(shard: Shard, id: number, { lease }: Job): void {
+  if (lease !== undefined) shard.rememberEnd(lease.token, id);
+}

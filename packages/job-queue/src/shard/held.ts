@@ -1,0 +1,41 @@
+/** Whether a caller may still say how a job ended. */
+import type { Job } from "../records.ts";
+import { isLeased } from "../states.ts";
+import { type Reply, reply } from "./commands.ts";
+import type { GivenData } from "./data.ts";
+import type { Shard } from "./shard.ts";
+import { type Status, STATUS } from "./statuses.ts";
+
+export interface Holder {
+  readonly tenant: string;
+  readonly id: number;
+  readonly lease: string | null;
+  readonly data: GivenData | null;
+}
+
+export type Held = { readonly job: Job } | { readonly reply: Reply };
+
+const no = (status: Status): Held => ({ reply: reply(status) });
+
+export function heldJob(shard: Shard, { tenant, id, lease, data }: Holder, notRunning: Status): Held {
+  // The first answer was lost: this is the same end of the same run again.
+  if (shard.hasEnded(lease, id)) return no(STATUS.ok);
+  const job = shard.job(id);
+  if (job?.tenant !== tenant) return no(STATUS.noSuchJob);
+  if (!isLeased(job.state) && job.mock !== true) return no(notRunning);
+  if (!mayEnd(job, lease)) return no(STATUS.leaseLost);
+  if (data !== null && data.mock !== (job.mock === true)) return no(STATUS.mockMismatch);
+  return { job };
+}
+
+/** Who shows no token may end it only if nobody else can have been given it. */
+export function mayEnd(job: Job, lease: string | null): boolean {
+  if (job.lease === undefined) return true;
+  if (lease !== null) return job.lease.token === lease;
+  return (job.reoffers ?? 0) === 0 && (job.retryAfterCount ?? 0) <= 1;
+}
+
+export function parentProblem(shard: Shard, job: Job): Status | null {
+  if (job.parent === undefined || shard.job(job.parent)?.state === "PAUSED") return null;
+  return STATUS.parentNotPaused;
+}

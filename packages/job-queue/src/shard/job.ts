@@ -1,0 +1,50 @@
+/** Small changes of one job's record. */
+import { EVENTS_KEPT } from "../limits.ts";
+import type { Job, JobEvent } from "../records.ts";
+import { isAllowed, type Move, type State } from "../states.ts";
+import { nextRunOf, parseRepeat } from "../time/repeat.ts";
+import { showSeconds, showTime } from "../time/timestamp.ts";
+import type { StateView } from "./commands.ts";
+import { shownData } from "./data.ts";
+
+export type JobChanges = { readonly [Key in keyof Job]?: Job[Key] | undefined };
+
+/** A field that becomes undefined is gone. */
+export function changed(job: Job, changes: JobChanges): Job {
+  const next = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(next) as unknown as Job;
+}
+
+/** The one way to another state; a move that the table does not know is a mistake of the program. */
+export function moved(job: Job, move: Move, to: State, now: number, changes: JobChanges = {}): Job {
+  if (!isAllowed(job.state, move, to)) throw new Error(`no ${move} from ${job.state} to ${to}`);
+  const by = changes.lease?.worker ?? job.lease?.worker ?? "";
+  const event: JobEvent = by === "" ? [now, move] : [now, move, by];
+  return changed(job, { ...changes, state: to, ev: [...job.ev, event].slice(-EVENTS_KEPT) });
+}
+
+/** No more in anybody's hand, and as if it had never been taken. */
+export const FRESH = { lease: undefined, reoffers: undefined, retryAfterCount: undefined, step: undefined } as const;
+
+/** Null: its schedule leads out of the calendar. Undefined: it has none. */
+export function scheduledRun(job: Job, repeat: string | undefined, now: number): number | null | undefined {
+  const schedule = repeat === undefined ? null : parseRepeat(repeat);
+  if (schedule === null) return undefined;
+  return nextRunOf(schedule, { scheduled: job.nextRun, started: job.lastRun ?? now, finished: now });
+}
+
+/** `state` is the one that counts, which for a child whose gate is open is not the one that is written. */
+export function viewOf(id: number, job: Job, state: State): StateView {
+  return {
+    jobID: id,
+    name: job.name,
+    data: shownData(job),
+    retryAfter: job.retryAfter?.toUpperCase() ?? "",
+    created: showSeconds(job.created),
+    repeat: job.repeat?.toUpperCase() ?? "",
+    lastRun: job.lastRun === undefined ? "" : showTime(job.lastRun),
+    nextRun: showTime(job.nextRun),
+    priority: job.priority,
+    state,
+  };
+}

@@ -1,0 +1,60 @@
+/** The named texts of a request. */
+import type { JsonObject } from "./data.ts";
+import { type Status, STATUS } from "./statuses.ts";
+
+/** Names are found in any case. */
+export class Params {
+  readonly #texts: ReadonlyMap<string, string>;
+
+  constructor(fields: Readonly<Record<string, string>>) {
+    this.#texts = new Map(Object.entries(fields).map(([name, text]) => [name.toLowerCase(), text]));
+  }
+
+  /** One job of a CreateJobs. What is no text becomes its JSON; what the whole request says counts where the job is silent. */
+  static ofJson(fields: JsonObject, mockRequest: string | null): Params {
+    const texts = Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]);
+    const common = mockRequest === null ? {} : { mockRequest };
+    return new Params({ ...common, ...(Object.fromEntries(texts) as Record<string, string>) });
+  }
+
+  text(name: string): string | null {
+    return this.#texts.get(name.toLowerCase()) ?? null;
+  }
+
+  flag(name: string): boolean {
+    return !["", "0", "false"].includes((this.text(name) ?? "").toLowerCase());
+  }
+}
+
+export const isStatus = (value: unknown): value is Status =>
+  typeof value === "object" && value !== null && "code" in value && "text" in value;
+
+/** Null for what is absent or empty. */
+export const given = (params: Params, name: string): string | null => {
+  const text = params.text(name);
+  return text === "" ? null : text;
+};
+
+export function sized(params: Params, name: string, least: number, most: number): string | Status {
+  const text = params.text(name) ?? "";
+  if (text.length < least) return STATUS.missing(name);
+  return Buffer.byteLength(text) > most ? STATUS.malformed(name) : text;
+}
+
+export function integer(params: Params, name: string): number | Status {
+  const raw = given(params, name);
+  if (raw === null) return STATUS.missing(name);
+  return /^(0|-?[1-9]\d{0,14})$/.test(raw) ? Number(raw) : STATUS.malformed(name);
+}
+
+const PRIORITIES = ["0", "500", "1000"];
+
+/** Null if none of the names is given. */
+export function priorityOf(params: Params, names: readonly string[]): number | null | Status {
+  const raw = names.map((name) => given(params, name)).find((text) => text !== null) ?? null;
+  if (raw === null) return null;
+  return PRIORITIES.includes(raw) ? Number(raw) : STATUS.badPriority;
+}

@@ -1,0 +1,210 @@
+/**
+ * Commands as they come in: a verb and named texts, as the headers of the document's requests are; other doors bring
+ * theirs into the same form. What can be refused without looking at any job is refused here.
+ */
+import { parseJobId } from "../ids.ts";
+import {
+  DATA_BYTES,
+  JOBS_PER_COMMAND,
+  NAME_BYTES,
+  NAMES_BYTES,
+  RESULT_BYTES,
+  RETRY_DELAY_DIGITS,
+  STEP_BYTES,
+} from "../limits.ts";
+import { parseNames } from "../names.ts";
+import { parseJson } from "../records.ts";
+import { parseTime } from "../time/timestamp.ts";
+import type { Caller, Command } from "./commands.ts";
+import { isObject, type GivenData, parseData } from "./data.ts";
+import { readNewJob } from "./new-job.ts";
+import { given, integer, isStatus, Params, priorityOf, sized } from "./params.ts";
+import { scheduleOf } from "./schedule.ts";
+import { type Status, STATUS } from "./statuses.ts";
+
+/** Who asks. */
+export interface Asker {
+  readonly tenant: string;
+  readonly caller: Caller;
+}
+
+type Reading<T> = T | Status;
+
+/** Verbs of the document, in any case; what follows the first space is for HTTP. */
+export function readCommand(line: string, fields: Readonly<Record<string, string>>, asker: Asker): Reading<Command> {
+  const params = new Params(fields);
+  const read = READERS[(line.split(" ")[0] ?? "").toLowerCase()];
+  return read === undefined ? STATUS.unknownVerb : read(params, asker);
+}
+
+type Reader = (params: Params, asker: Asker) => Reading<Command>;
+
+const READERS: Readonly<Record<string, Reader | undefined>> = {
+  createjob: readCreateJob,
+  createjobs: readCreateJobs,
+  getjob: (params, asker) => readGetJobs(params, asker, true),
+  getjobs: (params, asker) => readGetJobs(params, asker, false),
+  queryjob: (params, { tenant }) => withId(params, (id) => ({ verb: "QueryJob", tenant, id })),
+  canceljob: (params, { tenant }) => withId(params, (id) => ({ verb: "CancelJob", tenant, id })),
+  deletejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DeleteJob", tenant, id })),
+  updatejob: readUpdateJob,
+  finishjob: readFinishJob,
+  retryjob: readRetryJob,
+  failjob: (params, { tenant }) => withHolder(params, (holder) => ({ verb: "FailJob", tenant, ...holder })),
+  requeuejobs: readRequeueJobs,
+  crashbedrockjob: (params, { tenant }) => {
+    const name = sized(params, "name", 1, NAMES_BYTES);
+    return isStatus(name) ? name : { verb: "CrashJobs", tenant, names: name.split(",").map((each) => each.trim()) };
+  },
+  clearcrashedbedrockjobs: (_, { tenant }) => ({ verb: "ClearCrashed", tenant }),
+};
+
+function readCreateJob(params: Params, { tenant }: Asker): Reading<Command> {
+  const job = readNewJob(params);
+  return isStatus(job) ? job : { verb: "CreateJobs", tenant, jobs: [job], single: true };
+}
+
+function readCreateJobs(params: Params, { tenant }: Asker): Reading<Command> {
+  const list = parseJson(params.text("jobs") ?? "");
+  if (!Array.isArray(list) || list.length === 0 || !list.every(isObject)) return STATUS.invalidJson;
+  if (list.length > JOBS_PER_COMMAND) return STATUS.malformed("jobs");
+  const jobs = [];
+  for (const each of list) {
+    const job = readNewJob(Params.ofJson(each, params.text("mockRequest")));
+    if (isStatus(job)) return job;
+    jobs.push(job);
+  }
+  return { verb: "CreateJobs", tenant, jobs, single: false };
+}
+
+function readGetJobs(params: Params, { tenant, caller }: Asker, single: boolean): Reading<Command> {
+  const name = sized(params, "name", 1, NAMES_BYTES);
+  if (isStatus(name)) return name;
+  const number = params.text("numResults");
+  if (single && number !== null) return STATUS.numResultsWithGetJob;
+  if (!single && number === null) return STATUS.missing("numResults");
+  const limit = single ? 1 : integer(params, "numResults");
+  if (isStatus(limit)) return limit;
+  const priority = priorityOf(params, ["jobPriority"]);
+  if (isStatus(priority)) return priority;
+  const mocked = params.flag("mockRequest") || params.flag("getMockedJobs");
+  return {
+    verb: "GetJobs",
+    wanted: { tenant, names: parseNames(name), priority, mocked },
+    limit: Math.min(Math.max(1, limit), JOBS_PER_COMMAND),
+    single,
+    caller,
+  };
+}
+
+function withId(params: Params, make: (id: number) => Command): Reading<Command> {
+  const id = jobId(params);
+  return isStatus(id) ? id : make(id);
+}
+
+function jobId(params: Params): Reading<number> {
+  const raw = params.text("jobID");
+  if (raw === null || raw === "") return STATUS.missing("jobID");
+  // A number that is none of our ids is still a number: there is no such job.
+  if (/^(0|-?[1-9]\d*)$/.test(raw)) return parseJobId(raw) ?? 0;
+  return STATUS.malformed("jobID");
+}
+
+interface Holder {
+  readonly id: number;
+  readonly lease: string | null;
+  readonly data: GivenData | null;
+}
+
+function withHolder(params: Params, make: (holder: Holder) => Reading<Command>): Reading<Command> {
+  const id = jobId(params);
+  if (isStatus(id)) return id;
+  const text = params.text("data");
+  const data = text === null || text === "" ? null : dataOf(text);
+  return isStatus(data) ? data : make({ id, lease: given(params, "lease"), data });
+}
+
+function dataOf(text: string): Reading<GivenData> {
+  if (Buffer.byteLength(text) > DATA_BYTES) return STATUS.malformed("data");
+  return parseData(text) ?? STATUS.badData;
+}
+
+function readUpdateJob(params: Params, { tenant }: Asker): Reading<Command> {
+  const id = jobId(params);
+  if (isStatus(id)) return id;
+  const text = sized(params, "data", 1, DATA_BYTES);
+  const data = isStatus(text) ? text : dataOf(text);
+  if (isStatus(data)) return data;
+  const repeat = scheduleOf(params, "repeat");
+  if (isStatus(repeat)) return repeat;
+  const nextRun = timeOf(params, "nextRun");
+  if (isStatus(nextRun)) return nextRun;
+  const priority = priorityOf(params, ["jobPriority"]);
+  if (isStatus(priority)) return priority;
+  const step = params.text("step") === null ? null : sized(params, "step", 0, STEP_BYTES);
+  if (isStatus(step)) return step;
+  const clearRepeat = params.flag("shouldClearRepeat");
+  return {
+    verb: "UpdateJob",
+    tenant,
+    id,
+    data,
+    lease: given(params, "lease"),
+    repeat,
+    clearRepeat,
+    nextRun,
+    priority,
+    step,
+  };
+}
+
+function readFinishJob(params: Params, { tenant }: Asker): Reading<Command> {
+  return withHolder(params, (holder) => {
+    const exit = given(params, "exitCode") === null ? null : integer(params, "exitCode");
+    if (isStatus(exit)) return exit;
+    const result = params.text("result") === null ? null : sized(params, "result", 0, RESULT_BYTES);
+    return isStatus(result) ? result : { verb: "FinishJob", tenant, ...holder, exit, result };
+  });
+}
+
+function readRetryJob(params: Params, { tenant }: Asker): Reading<Command> {
+  return withHolder(params, (holder) => {
+    const delay = delayOf(given(params, "delay") ?? "0");
+    if (isStatus(delay)) return delay;
+    const nextRun = timeOf(params, "nextRun");
+    if (isStatus(nextRun)) return nextRun;
+    const priority = priorityOf(params, ["jobPriority"]);
+    if (isStatus(priority)) return priority;
+    const name = given(params, "name") === null ? null : sized(params, "name", 1, NAME_BYTES);
+    if (isStatus(name)) return name;
+    return {
+      verb: "RetryJob",
+      tenant,
+      ...holder,
+      nextRun,
+      delay,
+      name,
+      priority,
+      ignoreRepeat: params.flag("ignoreRepeat"),
+    };
+  });
+}
+
+function delayOf(raw: string): Reading<number> {
+  if (/^-\d+$/.test(raw) && Number(raw) < 0) return STATUS.negativeDelay;
+  return /^\d+$/.test(raw) && raw.length <= RETRY_DELAY_DIGITS ? Number(raw) : STATUS.malformed("delay");
+}
+
+function timeOf(params: Params, name: string): Reading<number | null> {
+  const raw = given(params, name);
+  return raw === null ? null : (parseTime(raw) ?? STATUS.malformed(name));
+}
+
+function readRequeueJobs(params: Params, { tenant }: Asker): Reading<Command> {
+  const parts = (params.text("jobIDs") ?? "").replaceAll(/[[\]\s]/g, "").split(",");
+  const ids = parts.flatMap((part) => parseJobId(part) ?? []);
+  if (ids.length > JOBS_PER_COMMAND) return STATUS.malformed("jobIDs");
+  const name = given(params, "name") === null ? null : sized(params, "name", 1, NAME_BYTES);
+  if (isStatus(name)) return name;
+  return { verb: "RequeueJobs", tenant, ids, name, decrementFailures: params.flag("decrementFailures") };
+}

@@ -1,0 +1,378 @@
+/**
+ * All jobs of a shard in the memory of its owner, and every index over them. Commands change it through `put`, `remove` and
+ * the like, which at once note what is to be written: memory and notes cannot differ.
+ */
+import { blockOf, blockOfShard, firstIdOf, lastIdOf, nextBlock } from "../ids.ts";
+import { ENDED_REMEMBERED } from "../limits.ts";
+import { Heap, type Placed } from "../memory/heap.ts";
+import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
+import type { Done, Ids, Job } from "../records.ts";
+import { isPending, type State } from "../states.ts";
+import type { Change, Unit } from "./changes.ts";
+import { changed } from "./job.ts";
+
+interface LeaseSlot extends Placed {
+  readonly id: number;
+  readonly deadline: number;
+}
+
+interface Entry {
+  job: Job;
+  slot: Slot | null;
+  lease: LeaseSlot | null;
+}
+
+/** The children of one parent. */
+export interface Family {
+  readonly ids: Set<number>;
+  readonly pending: Set<number>;
+  /** FINISHED or CANCELLED: the parent has not seen their end yet. */
+  readonly ended: Set<number>;
+}
+
+const NO_FAMILY: Family = { ids: new Set(), pending: new Set(), ended: new Set() };
+
+export interface Loaded {
+  readonly shard: number;
+  readonly term: number;
+  readonly ids: Ids;
+  readonly jobs: ReadonlyMap<number, Job>;
+  readonly blocks: readonly number[];
+  readonly marks: ReadonlySet<string>;
+  /** Tokens of runs that have ended, with their jobs. */
+  readonly ended: Iterable<readonly [string, number]>;
+}
+
+const worldKey = (tenant: string, name: string, mock: boolean): string => `${mock ? "m" : "r"}/${tenant}/${name}`;
+
+export class Shard {
+  readonly number: number;
+  readonly term: number;
+  readonly index = new ReadyIndex();
+  /** Patterns of names that are not handed out, by tenant. */
+  readonly crashed = new Map<string, readonly string[]>();
+  readonly #jobs = new Map<number, Entry>();
+  readonly #families = new Map<number, Family>();
+  readonly #names = new Map<string, Set<number>>();
+  readonly #leases = new Heap<LeaseSlot>((a, b) => a.deadline < b.deadline);
+  readonly #groups = new Map<string, Set<number>>();
+  /** Still in the tree, and gone for everybody. Parents after their children. */
+  readonly #dead = new Set<number>();
+  readonly #blocks = new Map<number, number>();
+  readonly #ended = new Map<string, number>();
+  #units: Change[][] = [[]];
+  #woken: Slot[] = [];
+  #nextBlock: number;
+  /** The block that ids are taken from. A new owner takes a new one: it cannot know which ids were used and deleted. */
+  #openBlock: number | null = null;
+  #nextId = 0;
+  #tokens = 0;
+
+  constructor(loaded: Loaded, now: number) {
+    this.number = loaded.shard;
+    this.term = loaded.term;
+    this.#nextBlock = Math.max(loaded.ids.next, blockOfShard(loaded.shard, 0));
+    for (const block of loaded.blocks) this.#blocks.set(block, 0);
+    this.#load(loaded, now);
+    for (const [token, id] of loaded.ended) this.rememberEnd(token, id);
+  }
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  /** The block that the next takeover or the next full block will take. */
+  get nextBlock(): number {
+    return this.#nextBlock;
+  }
+
+  job(id: number): Job | null {
+    return this.#jobs.get(id)?.job ?? null;
+  }
+
+  jobs(): Iterable<readonly [number, Job]> {
+    return [...this.#jobs].map(([id, { job }]) => [id, job] as const);
+  }
+
+  /** What it counts as: a PAUSED child whose parent's phase has reached its gate is QUEUED, without a write. */
+  stateOf(job: Job): State {
+    if (job.state !== "PAUSED" || job.parent === undefined || job.gate === undefined) return job.state;
+    return (this.job(job.parent)?.phase ?? 0) >= job.gate ? "QUEUED" : "PAUSED";
+  }
+
+  family(id: number): Family {
+    return this.#families.get(id) ?? NO_FAMILY;
+  }
+
+  /** The first job of this name, in any state. */
+  named(tenant: string, name: string, mock: boolean): number | null {
+    let first: number | null = null;
+    for (const id of this.#names.get(worldKey(tenant, name, mock)) ?? []) first = Math.min(first ?? id, id);
+    return first;
+  }
+
+  newToken(): string {
+    this.#tokens += 1;
+    return `${this.term}.${this.#tokens}`;
+  }
+
+  newGroup(): string {
+    return `g${this.newToken()}`;
+  }
+
+  newId(): number {
+    if (this.#openBlock === null || this.#nextId > lastIdOf(this.#openBlock)) this.#takeBlock();
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return id;
+  }
+
+  /** What comes next need not be in the same transaction. */
+  cut(): void {
+    if (this.#units.at(-1)?.length !== 0) this.#units.push([]);
+  }
+
+  create(id: number, job: Job, now: number): void {
+    this.#note({ kind: "create", id, job });
+    this.#blocks.set(blockOf(id), (this.#blocks.get(blockOf(id)) ?? 0) + 1);
+    if (job.grp !== undefined) this.#join(job.grp, id);
+    this.#enter(id, job, now);
+  }
+
+  mark(group: string): void {
+    this.#note({ kind: "mark", group });
+  }
+
+  put(id: number, job: Job, now: number): void {
+    const entry = this.#jobs.get(id);
+    if (entry === undefined) throw new Error(`no job ${id}`);
+    const { grp } = entry.job;
+    const next = grp === undefined ? job : changed(job, { grp: undefined });
+    this.#note({ kind: "set", id, job: next });
+    if (grp !== undefined) this.#leave(grp, id);
+    const opens = (entry.job.phase ?? 0) !== (next.phase ?? 0);
+    this.#exit(id, entry);
+    this.#enter(id, next, now);
+    if (opens) for (const child of this.family(id).ids) this.#refile(child, now);
+  }
+
+  remove(id: number): void {
+    const entry = this.#jobs.get(id);
+    if (entry === undefined) throw new Error(`no job ${id}`);
+    this.#exit(id, entry);
+    this.#deleteNode(id, entry.job.grp);
+  }
+
+  /** Gone for everybody at once; its node goes with a sweep. Its record, or its parent's, must say so already. */
+  bury(id: number): void {
+    const entry = this.#jobs.get(id);
+    if (entry === undefined) throw new Error(`no job ${id}`);
+    this.#exit(id, entry);
+    this.#dead.add(id);
+  }
+
+  get hasDead(): boolean {
+    return this.#dead.size > 0;
+  }
+
+  /** Deletes some of what is dead: children were buried before their parents. */
+  sweep(most: number): void {
+    for (const id of [...this.#dead].slice(0, most)) {
+      this.#dead.delete(id);
+      this.#deleteNode(id, undefined);
+    }
+  }
+
+  /** A run has ended and is archived. */
+  archive(id: number, token: string, done: Done): void {
+    this.#note({ kind: "done", id, token, done });
+  }
+
+  rememberEnd(token: string, id: number): void {
+    this.#ended.set(token, id);
+    if (this.#ended.size <= ENDED_REMEMBERED) return;
+    const [oldest] = this.#ended.keys();
+    if (oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  hasEnded(token: string | null, id: number): boolean {
+    return token !== null && this.#ended.get(token) === id;
+  }
+
+  /** A lease that was renewed costs no write: its deadline lives here alone. */
+  renew(id: number, now: number): void {
+    const entry = this.#jobs.get(id);
+    if (entry?.lease == null) return;
+    this.#leases.remove(entry.lease);
+    entry.lease = this.#addLease(id, entry.job, now);
+  }
+
+  /** Leases that have run out. */
+  lapsed(now: number, most: number): readonly number[] {
+    const ids: number[] = [];
+    const taken: LeaseSlot[] = [];
+    for (let head = this.#leases.first(); head !== null && head.deadline <= now; head = this.#leases.first()) {
+      if (ids.length === most) break;
+      this.#leases.remove(head);
+      taken.push(head);
+      ids.push(head.id);
+    }
+    for (const slot of taken) this.#leases.add(slot);
+    return ids;
+  }
+
+  promote(now: number): void {
+    this.#woken.push(...this.index.promote(now));
+  }
+
+  /** When something will happen by itself. */
+  nextEvent(): number | null {
+    const moments = [this.index.nextDue(), this.#leases.first()?.deadline ?? null].filter((moment) => moment !== null);
+    return moments.length === 0 ? null : Math.min(...moments);
+  }
+
+  /** What the last decision wants written, and forgets it. */
+  takeUnits(): readonly Unit[] {
+    const units = this.#units.filter((unit) => unit.length > 0);
+    this.#units = [[]];
+    return units;
+  }
+
+  /** Jobs that became ready since, and forgets them. */
+  takeWoken(): readonly Slot[] {
+    const woken = this.#woken;
+    this.#woken = [];
+    return woken;
+  }
+
+  #note(change: Change): void {
+    this.#units.at(-1)?.push(change);
+  }
+
+  #load({ jobs, marks }: Loaded, now: number): void {
+    for (const [id, job] of jobs) {
+      const block = blockOf(id);
+      this.#blocks.set(block, (this.#blocks.get(block) ?? 0) + 1);
+      if (job.grp !== undefined && marks.has(job.grp)) this.#join(job.grp, id);
+    }
+    const parentOf = (job: Job): Job | null => (job.parent === undefined ? null : (jobs.get(job.parent) ?? null));
+    const alive = [...jobs].filter(([, job]) => !isOver(job, parentOf(job), marks));
+    const dead = [...jobs].filter(([, job]) => isOver(job, parentOf(job), marks));
+    for (const [id, job] of dead) if (job.parent !== undefined) this.#dead.add(id);
+    for (const [id] of dead) this.#dead.add(id);
+    // Parents first: a child's place depends on its parent's phase.
+    for (const [id, job] of alive) if (job.parent === undefined) this.#enter(id, job, now);
+    for (const [id, job] of alive) if (job.parent !== undefined) this.#enter(id, job, now);
+    for (const mark of marks) if (!this.#groups.has(mark)) this.#note({ kind: "unmark", group: mark });
+    this.cut();
+    for (const [block, count] of this.#blocks) if (count === 0) this.#dropBlock(block);
+  }
+
+  #enter(id: number, job: Job, now: number): void {
+    const entry: Entry = { job, slot: null, lease: null };
+    this.#jobs.set(id, entry);
+    const key = worldKey(job.tenant, job.name, job.mock === true);
+    this.#names.set(key, (this.#names.get(key) ?? new Set()).add(id));
+    this.#joinFamily(id, job);
+    entry.slot = this.#place(id, job, now);
+    entry.lease = job.lease === undefined ? null : this.#addLease(id, job, now);
+  }
+
+  #exit(id: number, { job, slot, lease }: Entry): void {
+    this.#jobs.delete(id);
+    const key = worldKey(job.tenant, job.name, job.mock === true);
+    const same = this.#names.get(key);
+    same?.delete(id);
+    if (same?.size === 0) this.#names.delete(key);
+    this.#leaveFamily(id, job);
+    if (slot !== null) this.index.remove(slot);
+    if (lease !== null) this.#leases.remove(lease);
+  }
+
+  #refile(id: number, now: number): void {
+    const entry = this.#jobs.get(id);
+    if (entry === undefined) return;
+    if (entry.slot !== null) this.index.remove(entry.slot);
+    entry.slot = this.#place(id, entry.job, now);
+  }
+
+  #place(id: number, job: Job, now: number): Slot | null {
+    const state = this.stateOf(job);
+    if (state !== "QUEUED" && state !== "RUNQUEUED") return null;
+    const { tenant, name, priority, nextRun } = job;
+    const slot: Slot = { at: -1, heap: null, id, tenant, name, mock: job.mock === true, priority, nextRun };
+    if (this.index.add(slot, now)) this.#woken.push(slot);
+    return slot;
+  }
+
+  #addLease(id: number, { lease, lastRun, maxRunTime }: Job, now: number): LeaseSlot {
+    const end = maxRunTime === undefined ? Infinity : (lastRun ?? now) + maxRunTime;
+    const slot: LeaseSlot = { at: -1, id, deadline: Math.min(now + (lease?.ttl ?? 0), end) };
+    this.#leases.add(slot);
+    return slot;
+  }
+
+  #joinFamily(id: number, job: Job): void {
+    if (job.parent === undefined) return;
+    let family = this.#families.get(job.parent);
+    if (family === undefined) {
+      family = { ids: new Set(), pending: new Set(), ended: new Set() };
+      this.#families.set(job.parent, family);
+    }
+    family.ids.add(id);
+    if (isPending(job.state)) family.pending.add(id);
+    if (job.state === "FINISHED" || job.state === "CANCELLED") family.ended.add(id);
+  }
+
+  #leaveFamily(id: number, { parent }: Job): void {
+    if (parent === undefined) return;
+    const family = this.#families.get(parent);
+    if (family === undefined) return;
+    for (const set of [family.ids, family.pending, family.ended]) set.delete(id);
+    if (family.ids.size === 0) this.#families.delete(parent);
+  }
+
+  #join(group: string, id: number): void {
+    this.#groups.set(group, (this.#groups.get(group) ?? new Set()).add(id));
+  }
+
+  /** The mark goes when nothing needs it any more. */
+  #leave(group: string, id: number): void {
+    const members = this.#groups.get(group);
+    if (members?.delete(id) !== true || members.size > 0) return;
+    this.#groups.delete(group);
+    this.#note({ kind: "unmark", group });
+  }
+
+  #deleteNode(id: number, group: string | undefined): void {
+    this.#note({ kind: "delete", id });
+    if (group !== undefined) this.#leave(group, id);
+    const block = blockOf(id);
+    const left = (this.#blocks.get(block) ?? 1) - 1;
+    this.#blocks.set(block, left);
+    if (left === 0 && block !== this.#openBlock) this.#dropBlock(block);
+  }
+
+  #takeBlock(): void {
+    const old = this.#openBlock;
+    const block = this.#nextBlock;
+    this.#openBlock = block;
+    this.#nextBlock = nextBlock(block);
+    this.#nextId = firstIdOf(block);
+    this.#blocks.set(block, 0);
+    this.#note({ kind: "take-block", block });
+    if (old !== null && this.#blocks.get(old) === 0) this.#dropBlock(old);
+  }
+
+  #dropBlock(block: number): void {
+    this.#blocks.delete(block);
+    this.#note({ kind: "drop-block", block });
+  }
+}
+
+/** Its record is there, and yet it is gone: its end, or its parent's, said so, or its group was never complete. */
+function isOver(job: Job, parent: Job | null, marks: ReadonlySet<string>): boolean {
+  if (job.leaving === true || parent?.leaving === true) return true;
+  if (job.grp !== undefined && !marks.has(job.grp)) return true;
+  return parent !== null && job.endedIn !== undefined && job.endedIn < (parent.cleared ?? 0);
+}

@@ -1,0 +1,39 @@
+/** Every answer that a command can have, in the words of the document. */
+
+export interface Status {
+  readonly code: number;
+  readonly text: string;
+}
+
+const status = (code: number, text: string): Status => ({ code, text });
+
+export const STATUS = {
+  ok: status(200, "OK"),
+  invalidJson: status(401, "Invalid JSON"),
+  missing: (name: string) => status(402, `Missing ${name}`),
+  malformed: (name: string) => status(402, `Malformed ${name}`),
+  badPriority: status(402, "Invalid priority value"),
+  badData: status(402, "Data is not a valid JSON Object"),
+  retryAfterAndRepeat: status(402, "retryAfter cannot be combined with repeat"),
+  retryAfterAndUnique: status(402, "retryAfter cannot be combined with unique"),
+  numResultsWithGetJob: status(402, "Cannot use numResults with GetJob; try GetJobs"),
+  negativeDelay: status(402, "Must specify a non-negative delay when retrying"),
+  noJobFound: status(404, "No job found"),
+  noSuchJob: status(404, "No job with this jobID"),
+  noSuchParent: status(404, "parentJobID does not exist"),
+  otherParent: status(404, "Trying to create a child that already exists, but it is tied to a different parent"),
+  cancelWithChildren: status(404, "Invalid jobID - Cannot cancel a job with children"),
+  cancelWithoutParent: status(404, "Invalid jobID - Cannot cancel a job without a parent"),
+  parentNotRunning: status(405, "Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED"),
+  grandchild: status(405, "Cannot create grandchildren"),
+  mockOfParent: status(405, "Parent and child jobs must have matching mockRequest setting"),
+  notRunning: status(405, "Can only retry/finish RUNNING and RUNQUEUED jobs"),
+  parentNotPaused: status(405, "Can only retry/finish child job when parent is PAUSED"),
+  notRunningToFail: status(405, "Can only fail RUNNING or RUNQUEUED jobs"),
+  leaseLost: status(405, "This job was given to another worker"),
+  deleteRunning: status(405, "Can't delete a RUNNING job"),
+  deletePaused: status(405, "Can't delete a parent jobs with children running"),
+  unknownVerb: status(430, "Unrecognized command"),
+  mockMismatch: status(500, "Mock Mismatch"),
+  full: status(503, "Too many jobs"),
+} as const;

@@ -1,0 +1,97 @@
+/** GetJob and GetJobs. */
+import { parseNames, matchesName } from "../names.ts";
+import { LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
+import type { Job } from "../records.ts";
+import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
+import {
+  type Caller,
+  type ChildView,
+  type GetJobs,
+  type Reply,
+  reply,
+  type Taken,
+  type TakenView,
+} from "./commands.ts";
+import { shownData } from "./data.ts";
+import { changed, moved, viewOf } from "./job.ts";
+import { wakeParentOf } from "./parents.ts";
+import type { Shard } from "./shard.ts";
+import { STATUS } from "./statuses.ts";
+
+export function getJobs(shard: Shard, { wanted, limit, single, caller }: GetJobs, now: number): Reply {
+  const jobs: Taken[] = [];
+  let looked = 0;
+  for (; looked < limit; looked++) {
+    const best = shard.index.best(wanted);
+    if (best === null) break;
+    if (looked > 0 && looked % STEP_JOBS === 0) shard.cut();
+    const taken = takeOne(shard, best.id, caller, now);
+    if (taken !== null) jobs.push(taken);
+  }
+  // A job that turned out to be poison was found, and is not given to anybody.
+  return looked === 0 ? reply(STATUS.noJobFound) : reply(STATUS.ok, { kind: "taken", jobs, single });
+}
+
+function takeOne(shard: Shard, id: number, caller: Caller, now: number): Taken | null {
+  const job = shard.job(id);
+  if (job === null) throw new Error(`the index holds ${id}, which is no job`);
+  const nextRun = nextOffer(job, now);
+  if (nextRun === null || (job.retryAfterCount ?? 0) >= TAKEN_MAX || isCrashing(shard, job)) {
+    poison(shard, id, job, now);
+    return null;
+  }
+  const token = shard.newToken();
+  const counted = job.retryAfter !== undefined && !job.name.startsWith("manual");
+  const taken = moved(job, "take", job.retryAfter === undefined ? "RUNNING" : "RUNQUEUED", now, {
+    nextRun,
+    lastRun: now,
+    lease: { token, worker: caller.worker, kind: caller.kind, ttl: LEASE_MS[caller.kind] },
+    // Somebody may still have it: from now on its end must be said with the token.
+    reoffers: job.state === "RUNQUEUED" ? Math.max(1, job.reoffers ?? 0) : job.reoffers,
+    retryAfterCount: counted ? (job.retryAfterCount ?? 0) + 1 : job.retryAfterCount,
+  });
+  shard.put(id, taken, now);
+  return { token, view: takenView(shard, id, job, taken) };
+}
+
+/** What nobody gets any more. */
+export function poison(shard: Shard, id: number, job: Job, now: number): void {
+  shard.put(id, moved(job, "poison", "FAILED", now, { lease: undefined }), now);
+  wakeParentOf(shard, job, now);
+}
+
+/** When it is offered again, whether or not somebody has it: only with retryAfter. Null: never, by the calendar. */
+function nextOffer(job: Job, now: number): number | null {
+  if (job.retryAfter === undefined) return job.nextRun;
+  return applyModifiers(now, parseModifiers(job.retryAfter) ?? []);
+}
+
+function isCrashing(shard: Shard, { tenant, name }: Job): boolean {
+  return (shard.crashed.get(tenant) ?? []).some((pattern) => matchesName(parseNames(pattern), name));
+}
+
+/** Its times are those before it was taken; its count is the present one. */
+function takenView(shard: Shard, id: number, before: Job, after: Job): TakenView {
+  const { state: _, ...view } = viewOf(id, changed(before, { retryAfterCount: after.retryAfterCount }), before.state);
+  const parent = before.parent === undefined ? null : shard.job(before.parent);
+  const ended = shard.family(id).ended;
+  return {
+    ...view,
+    ...(before.parent === undefined || parent === null
+      ? {}
+      : { parentJobID: before.parent, parentData: shownData(parent) }),
+    ...(ended.size === 0
+      ? {}
+      : {
+          finishedChildJobs: childrenIn(shard, ended, "FINISHED"),
+          cancelledChildJobs: childrenIn(shard, ended, "CANCELLED"),
+        }),
+  };
+}
+
+function childrenIn(shard: Shard, ids: ReadonlySet<number>, state: string): readonly ChildView[] {
+  return [...ids].flatMap((jobID) => {
+    const job = shard.job(jobID);
+    return job?.state === state ? [{ jobID, data: shownData(job) }] : [];
+  });
+}

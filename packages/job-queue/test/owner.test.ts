@@ -1,0 +1,204 @@
+/** The owner of a shard on a real ZooKeeper. */
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import {
+  openRawSession,
+  startFaultProxy,
+  testZooKeeper,
+  tree,
+  waitFor,
+  type FaultProxy,
+  type TestZooKeeper,
+  type Verdict,
+} from "@sluice/testkit";
+import type { ShardOwner } from "../src/owner/owner.ts";
+import { paths } from "../src/paths.ts";
+import type { GetJobs } from "../src/shard/commands.ts";
+import { command, idOf, startProcess, takenOf, type Process } from "./support/owners.ts";
+
+let zooKeeper: TestZooKeeper;
+let proxy: FaultProxy;
+/** Its answers can be lost. */
+let process: Process;
+let other: Process;
+let owner: ShardOwner;
+/** What the pipeline found out after lost answers. */
+let applied: number;
+let again: number;
+
+beforeEach(async () => {
+  zooKeeper = await testZooKeeper();
+  proxy = await startFaultProxy(zooKeeper.connect);
+  process = await startProcess(proxy.connect, "api-1");
+  other = await startProcess(zooKeeper.connect, "api-2");
+  [applied, again] = [0, 0];
+  owner = await process.own({ onResolved: (known, rest) => ([applied, again] = [applied + known, again + rest]) });
+});
+afterEach(async () => {
+  await Promise.all([process.close(), other.close()]);
+  await proxy.close();
+});
+
+const shardTree = async (): Promise<Readonly<Record<string, unknown>>> =>
+  tree(other.session, { under: [paths.shard(0)] });
+
+describe("an owner", () => {
+  test("writes one record per job, and an entry of the archive when it is finished", async () => {
+    const id = idOf(await owner.ask(command("CreateJob", { name: "foo", data: '{"value":1}' })));
+    const taken = takenOf(await owner.ask(command("GetJob", { name: "foo" })))!;
+    expect(taken.view.jobID).toBe(id);
+    expect(Object.keys(await shardTree()).filter((path) => path.includes("/j/"))).toEqual([paths.job(1)]);
+    const finished = await owner.ask(
+      command("FinishJob", { jobID: id, lease: taken.token, exitCode: 200, result: "x".repeat(600) }),
+    );
+    expect(finished?.status.code).toBe(200);
+    const after = Object.keys(await shardTree());
+    expect(after.filter((path) => path.includes("/j/"))).toEqual([paths.block(0)]);
+    expect(after.filter((path) => path.includes("/done/")).map((path) => path.split("/").slice(7).join("/"))).toEqual([
+      `1-${taken.token}`,
+      `1-${taken.token}/r`,
+    ]);
+  });
+
+  test("keeps large data beside the record, and takes it away with it", async () => {
+    const large = `{"a":"${"x".repeat(5_000)}"}`;
+    const id = idOf(await owner.ask(command("CreateJob", { name: "foo", data: large })));
+    const next = await other.own();
+    expect(await next.ask(command("QueryJob", { jobID: id }))).toMatchObject({ content: { job: { data: large } } });
+    for (const data of [`{"b":"${"y".repeat(5_000)}"}`, "{}", large])
+      await next.ask(command("UpdateJob", { jobID: id, data }));
+    const nodes = (await shardTree())[paths.data(id)];
+    expect(nodes).toEqual(JSON.parse(large));
+    await next.ask(command("DeleteJob", { jobID: id }));
+    expect(Object.keys(await shardTree()).filter((path) => path.startsWith(paths.job(id)))).toEqual([]);
+  });
+
+  test("makes many jobs at once in parts; those of an owner that died in between are swept by the next", async () => {
+    const jobs = JSON.stringify(Array.from({ length: 1200 }, () => ({ name: "many", data: { x: "x".repeat(1000) } })));
+    // The last part carries the mark.
+    let parts = 0;
+    proxy.onRequest(({ opcode, bytes }) => {
+      if (opcode !== "multi" || !bytes.includes("/j/")) return "pass";
+      parts += 1;
+      return parts > 2 ? "cutBefore" : "pass";
+    });
+    const answer = owner.ask(command("CreateJobs", { jobs }));
+    await waitFor(() => (parts > 2 ? true : undefined));
+    const next = await other.own();
+    await proxy.setMode("refuse");
+    expect(next.size).toBe(0);
+    await waitFor(async () => (Object.keys(await shardTree()).some((path) => path.includes("/j/")) ? undefined : true));
+    await proxy.setMode("pass");
+    expect(await answer).toBeNull();
+    proxy.onRequest(() => "pass");
+    expect(await next.ask(command("CreateJobs", { jobs }))).toMatchObject({ status: { code: 200 } });
+    expect((await process.own()).size).toBe(1200);
+  });
+
+  test("that is deposed hears of it, answers nothing more, and cannot write", async () => {
+    const id = idOf(await owner.ask(command("CreateJob", { name: "foo" })));
+    const next = await other.own();
+    const late = owner.ask(command("CreateJob", { name: "late" }));
+    await waitFor(() => (owner.over.aborted ? true : undefined));
+    expect(await late).toBeNull();
+    expect(await owner.ask(command("QueryJob", { jobID: id }))).toBeNull();
+    expect(await next.ask(command("QueryJob", { jobID: id }))).toMatchObject({ status: { code: 200 } });
+    expect(next.size).toBe(1);
+  });
+
+  test("keeps its workers' leases for the next one", async () => {
+    const id = idOf(await owner.ask(command("CreateJob", { name: "foo" })));
+    const { token } = takenOf(await owner.ask(command("GetJob", { name: "foo" })))!;
+    const next = await other.own();
+    expect(await next.ask(command("GetJob", { name: "foo" }))).toMatchObject({ status: { code: 404 } });
+    for (let n = 0; n < 2; n++)
+      expect(await next.ask(command("FinishJob", { jobID: id, lease: token }))).toMatchObject({
+        status: { code: 200 },
+      });
+    // Known to a third one, too, from the archive.
+    const third = await process.own();
+    expect(await third.ask(command("FinishJob", { jobID: id, lease: token }))).toMatchObject({ status: { code: 200 } });
+  });
+
+  test("gives the shard up when somebody else has written there, and can take it again", async () => {
+    const id = idOf(await owner.ask(command("CreateJob", { name: "foo" })));
+    const raw = await openRawSession(zooKeeper.connect);
+    const node = await other.session.get(paths.job(id));
+    if (!node.ok) throw new Error(node.detail);
+    await raw.multi([{ op: "set", path: paths.job(id), data: node.value.data, version: 0 }]);
+    await raw.close();
+    expect(await owner.ask(command("GetJob", { name: "foo" }))).toBeNull();
+    expect(String(owner.over.reason)).toMatch(/refused: BAD_VERSION/);
+    expect(takenOf(await (await process.own()).ask(command("GetJob", { name: "foo" })))?.view.jobID).toBe(id);
+  });
+
+  test("leaves its shard when it resigns, with everything written", async () => {
+    const asked = Array.from({ length: 20 }, () => owner.ask(command("CreateJob", { name: "foo" })));
+    await owner.resign();
+    expect((await Promise.all(asked)).map((reply) => reply?.status.code)).toEqual(asked.map(() => 200));
+    expect(Object.keys(await tree(other.session, { under: [paths.terms] }))).toEqual([paths.terms]);
+    expect((await other.own()).size).toBe(20);
+  });
+});
+
+describe("a caller that waits", () => {
+  const get = command("GetJob", { name: "foo" }) as GetJobs;
+
+  test("is given the job that comes, the first one first", async () => {
+    const waiting = [owner.wait(get, 60_000), owner.wait(get, 60_000)];
+    const ids = [];
+    for (const reply of waiting) {
+      ids.push(idOf(await owner.ask(command("CreateJob", { name: "foo" }))));
+      expect(takenOf(await reply)?.view.jobID).toBe(ids.at(-1));
+    }
+  });
+
+  test("is given a job that becomes due, without any command", async () => {
+    const firstRun = new Date(Date.now() + 300).toISOString().slice(0, 23).replace("T", " ");
+    const id = idOf(await owner.ask(command("CreateJob", { name: "foo", firstRun })));
+    expect(takenOf(await owner.wait(get, 60_000))?.view.jobID).toBe(id);
+  });
+
+  test("is told when its time is over, when it gives up, and when the owner is deposed", async () => {
+    expect(await owner.wait(get, 50)).toMatchObject({ status: { code: 404, text: "No job found" } });
+    const gone = new AbortController();
+    const waiting = [owner.wait(get, 60_000, gone.signal), owner.wait(get, 60_000)];
+    gone.abort();
+    expect(await waiting[0]).toMatchObject({ status: { code: 404 } });
+    await other.own();
+    expect(await waiting[1]).toBeNull();
+  });
+});
+
+describe("an answer that is lost", () => {
+  test.each<Verdict>(["cutBefore", "cutAfterForward", "cutInReply", "dropReply"])(
+    "%s: every command is carried out once, and answered",
+    async (verdict) => {
+      const cycles = 40;
+      const create = Array.from({ length: cycles }, () => owner.ask(command("CreateJob", { name: "foo" })));
+      await Promise.all(create);
+      let multis = 0;
+      proxy.onRequest(({ opcode, bytes }) => {
+        if (opcode !== "multi" || !bytes.includes("/j/")) return "pass";
+        multis += 1;
+        // A dropped answer is missed only at its deadline.
+        return multis === 2 || (multis === 7 && verdict !== "dropReply") ? verdict : "pass";
+      });
+      const finish = async (): Promise<number> => {
+        const taken = takenOf(await owner.ask(command("GetJob", { name: "foo" })))!;
+        const reply = await owner.ask(command("FinishJob", { jobID: taken.view.jobID, lease: taken.token }));
+        expect(reply?.status.code).toBe(200);
+        return taken.view.jobID;
+      };
+      const finished: number[] = [];
+      await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          for (let n = 0; n < cycles / 8; n++) finished.push(await finish());
+        }),
+      );
+      expect(new Set(finished).size).toBe(cycles);
+      expect(applied + again).toBeGreaterThan(0);
+      expect(owner.over.aborted).toBe(false);
+      expect(Object.keys(await shardTree()).filter((path) => /\/done\/\d+\/\d+-/.test(path))).toHaveLength(cycles);
+    },
+  );
+});
