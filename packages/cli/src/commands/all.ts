@@ -4,6 +4,7 @@ import { TOP_COMMAND } from "../top/top.ts";
 import { BATCH_ACTION_COMMANDS } from "./batch-actions.ts";
 import { BATCH_COMMANDS } from "./batches.ts";
 import { CONTEXT_COMMANDS } from "./contexts.ts";
+import { DOCTOR_COMMAND } from "./doctor.ts";
 import { FLEET_COMMANDS } from "./fleet.ts";
 import { HOUSE_COMMANDS } from "./house.ts";
 import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   SUBMIT_COMMAND,
   MANIFEST_COMMAND,
   TOP_COMMAND,
+  DOCTOR_COMMAND,
   ...grouped([
     ...BATCH_COMMANDS,
     ...BATCH_ACTION_COMMANDS,
