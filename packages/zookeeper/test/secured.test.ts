@@ -144,7 +144,7 @@ test("a server that cannot prove its name is told nothing, though it may ask", a
   let handshakes = 0;
   let received = 0;
   const server = createTlsServer({ cert, key }, (socket) => {
-    socket.on("data", (chunk) => (received += chunk.length));
+    socket.on("data", (chunk: Buffer) => (received += chunk.length));
     socket.on("error", () => undefined);
   }).listen(0, "127.0.0.1");
   server.on("connection", () => (handshakes += 1));
