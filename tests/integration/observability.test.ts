@@ -16,6 +16,7 @@ let receiver: Receiver;
 let fleet: Fleet;
 let running: readonly Running[];
 let prometheus: TestPrometheus;
+const ends: (() => Promise<unknown>)[] = [];
 
 const SERVICES: readonly ServiceName[] = [...PIPELINE_SERVICES, "admin"];
 const processOf = (service: ServiceName): Running => running.find((each) => each.service === service)!;
@@ -23,16 +24,21 @@ const processOf = (service: ServiceName): Running => running.find((each) => each
 if ("path" in tool) {
   beforeAll(async () => {
     [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
+    ends.push(() => Promise.all([zk.stop(), content.close(), receiver.close()]));
     fleet = await makeFleet({
       zookeeper: zk.connect,
+      // A busy machine must not look like trouble.
+      sessionMs: 30_000,
       callbackUrl: receiver.url,
       env: { FSCK_INTERVAL_MS: "500", SURVEY_MAX_AGE_MS: "0" },
     });
+    ends.push(() => fleet.stop());
     running = await fleet.startAll(SERVICES);
     prometheus = await prometheusOver(tool.path, {
       targets: running.map(({ metricsUrl }) => new URL(metricsUrl).host),
       atOnce: ["SluiceNoWorkers"],
     });
+    ends.push(() => prometheus.stop());
     // Counters are seen to grow only if they were seen before.
     await waitFor(async () => {
       const scraped = await prometheus.query('count_over_time(up{job="sluice"}[1m]) > 1');
@@ -46,10 +52,9 @@ if ("path" in tool) {
     await waitFor(async () => (await valueOf('max(sluice_batches{state="Completed"})')) === 1);
   }, 120_000);
 
+  // Also when a start in the middle failed: the first started is ended last.
   afterAll(async () => {
-    await prometheus.stop();
-    await fleet.stop();
-    await Promise.all([zk.stop(), content.close(), receiver.close()]);
+    for (const end of ends.reverse()) await end();
   });
 }
 
