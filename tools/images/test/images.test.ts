@@ -22,7 +22,7 @@ async function engineWithImages() {
   return isThere ? docker : { skip: "the Docker engine has no images of this version: npm run images" };
 }
 const docker = await engineWithImages();
-const SMOKE_LIMIT_MS = 900_000;
+const SMOKE_LIMIT_MS = 1_800_000;
 
 skipUnless(describe, docker, { optional: true })("on a Docker engine", () => {
   const run = async (name: string, script: string): Promise<string> => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 const LOOK_AGAIN_MS = 300;
-const BATCH_LIMIT_MS = 300_000;
+const BATCH_LIMIT_MS = 900_000;
 
 const Batch = z.object({
   status: z.string(),

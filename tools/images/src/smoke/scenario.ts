@@ -31,7 +31,7 @@ export const STAGES = [
 ] as const;
 export const PARTS = ["zoo1", "zoo2", "zoo3", "mariadb", "mail", "prometheus"] as const;
 const LOAD = 200;
-const SETTLE_MS = 60_000;
+const SETTLE_MS = 180_000;
 
 export async function runScenario(scenario: Scenario): Promise<void> {
   const { say } = scenario;
