@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { hasForm, jsonBodies, readInput } from "./input.ts";
 import { problem, type Problem, type ProblemCode } from "./problem.ts";
 import { type Reply, sendProblem, sendReply } from "./reply.ts";
+import { traceRequest } from "./trace-request.ts";
 import { allow } from "./wall/callers.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
@@ -85,7 +86,7 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
   takeForm?: FormHandler,
 ): Operation {
   // Whoever may not ask has no body read.
-  const gate = gateOf(spec);
+  const gate = [traceRequest(spec), ...gateOf(spec)];
   const read: RequestHandler[] = spec.body?.json === undefined ? [] : [jsonBodies(spec.body.limitBytes)];
   const checked: RequestHandler = async (request, response) => {
     const input = inputOf(spec, request);
@@ -106,7 +107,7 @@ const gateOf = ({ permission }: OperationSpec): RequestHandler[] =>
 /** An operation that takes multipart forms and nothing else. */
 export const formOperation = (spec: OperationSpec, takeForm: FormHandler): Operation => ({
   spec,
-  handlers: [...gateOf(spec), (request, response) => takeForm(request, response)],
+  handlers: [traceRequest(spec), ...gateOf(spec), (request, response) => takeForm(request, response)],
 });
 
 const formsTo =

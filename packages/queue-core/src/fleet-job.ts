@@ -37,9 +37,9 @@ function jobEvent({ op, atMs, kind, state, by, detail = "" }: NewEvent, claimed?
 }
 
 /** A claim counts an attempt and ends any wait. */
-export function claimed(job: FleetJob, worker: string, atMs: number): FleetJob {
+export function claimed(job: FleetJob, worker: string, atMs: number, token: number): FleetJob {
   const claim: [number, string] = [seconds(atMs), cutBytes(worker, WORKER_BYTES)];
-  return fit({ ...unwaiting(job), attempts: job.attempts + 1, claimed: claim });
+  return fit({ ...unwaiting(job), attempts: job.attempts + 1, token, claimed: claim });
 }
 
 /** Its last claim ended without a word: the worker died, or was fenced out. Only tells of a job that is not locked. */

@@ -38,7 +38,7 @@ async function claim(ctx: QueueContext, actor: Actor, candidate: ReadyCandidate)
   const nowMs = ctx.clock.nowMs();
   const { id } = candidate.entry;
   const lock: Lock = { owner: actor.worker, stage: actor.stage, claim: ctx.newId(), since: formatTimestamp(nowMs) };
-  const fleetJob = claimed(candidate.fleetJob, actor.worker, nowMs);
+  const fleetJob = claimed(candidate.fleetJob, actor.worker, nowMs, candidate.statusVersion + 1);
   const ops = claimOps(candidate, lock, fleetJob);
   const sent = await sendFenced(ctx, { rank: "claim", ops }, async () => {
     const node = await ctx.session.get(paths.jobLock(id));
@@ -70,6 +70,7 @@ function leaseOf(ctx: QueueContext, candidate: ReadyCandidate, claimId: string, 
     priority: candidate.entry.priority,
     status: candidate.status,
     statusBytes: candidate.statusBytes,
+    lastToken: candidate.fleetJob.token ?? null,
     fleetJob,
     fleetJobVersion: candidate.fleetJobVersion + 1,
     waitedMs: Math.max(0, ctx.session.serverNowMs() - candidate.readyAtMs),

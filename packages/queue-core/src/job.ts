@@ -37,6 +37,8 @@ export interface Lease {
   readonly claim: string;
   /** The version that the claim gave the status node. Whoever moves the job bumps it, and our commit is refused. */
   readonly token: number;
+  /** The token of the claim before this one, in whichever stage; null = this is the first. */
+  readonly lastToken: number | null;
   readonly priority: number;
   readonly status: JobStatus;
   readonly statusBytes: Buffer;

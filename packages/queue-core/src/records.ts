@@ -111,6 +111,8 @@ export const SubmissionSchema = z.preprocess(
     response_type: optionalText,
     /** SHA-256 of what was asked for: the same key with other content is refused. */
     request_digest: optionalText,
+    /** The W3C trace in which it was submitted. */
+    traceparent: text.optional(),
   }),
 );
 export type Submission = z.infer<typeof SubmissionSchema>;
@@ -138,6 +140,8 @@ export const JobConfigurationSchema = z.preprocess(
       .transform((raw) => raw ?? undefined),
     payload_name: optionalText,
     resource_to_provision: optionalText,
+    /** The W3C trace of this job: every attempt belongs to it. */
+    traceparent: text.optional(),
   }),
 );
 export type JobConfiguration = z.infer<typeof JobConfigurationSchema>;
@@ -250,6 +254,8 @@ export const FleetJobSchema = z.looseObject({
   why: text.optional(),
   /** The claim token whose files count: JID/.claim-TOKEN. */
   files: z.number().int().min(0).optional(),
+  /** The token of the last claim, whatever became of it: the next attempt's trace links to that one's. */
+  token: z.number().int().min(0).optional(),
   /** [unix seconds, worker] of the claim under way; left behind by a worker that died with the job in hand. */
   claimed: z.tuple([z.number().int(), text]).optional(),
   events: z.array(JobEventSchema),

@@ -22,7 +22,7 @@ describe("the short history of a job", () => {
         (events, why) => {
           let job = start();
           for (const [i, e] of events.entries()) {
-            job = claimed(job, "worker-with-a-rather-long-name-on-some-host", e.atMs);
+            job = claimed(job, "worker-with-a-rather-long-name-on-some-host", e.atMs, 7);
             job = i % 2 === 0 ? moved(job, e, 7) : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
             if (i % 3 === 0) job = explained(job, why);
             expect(hasOp(job, e.op)).toBe(true);
@@ -46,7 +46,7 @@ describe("the short history of a job", () => {
 
   test("counts claims, and takes a snooze's claim back", () => {
     const e: NewEvent = { op: "o", atMs: 0, kind: "snooze", state: "Downloading", by: "w" };
-    let job = claimed(claimed(start(), "w", 0), "w", 0);
+    let job = claimed(claimed(start(), "w", 0, 1), "w", 0, 3);
     expect(job.attempts).toBe(2);
     job = waiting(job, { delayMs: 5, why: "full", countsAttempt: false }, e);
     expect(job).toMatchObject({ attempts: 1, not_before: 5, why: "full" });
@@ -58,7 +58,7 @@ describe("the short history of a job", () => {
   test("remembers the files that count until others do", () => {
     const e: NewEvent = { op: "o", atMs: 0, kind: "done", state: "Downloading", by: "w" };
     const job = moved(start(), e, 3);
-    expect(moved(claimed(job, "w", 0), e).files).toBe(3);
+    expect(moved(claimed(job, "w", 0, 5), e).files).toBe(3);
     expect(moved(job, e, 9).files).toBe(9);
   });
 

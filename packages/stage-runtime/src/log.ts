@@ -1,3 +1,4 @@
+import { traceFields } from "@sluice/tracing";
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 
 /**
@@ -14,6 +15,8 @@ export function makeLog(service: string, level: string, destination?: Destinatio
     level,
     base: { service },
     timestamp: stdTimeFunctions.isoTime,
+    // Lines are found by their trace, whether or not anybody records it.
+    mixin: traceFields,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: SECRETS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]),
   };

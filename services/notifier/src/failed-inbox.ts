@@ -20,6 +20,7 @@ import {
   retry,
   snooze,
 } from "@sluice/stage-runtime";
+import { parseTraceparent, traced } from "@sluice/tracing";
 import { callbackAddress } from "./callback-address.ts";
 import { type CallbackRequest, deliver, type Delivery, type DeliveryHook } from "./delivery.ts";
 import { type CallbackSubject, jobStateJson } from "./job-state.ts";
@@ -80,9 +81,11 @@ async function tell(
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return consumed;
   await ctx.failpoint("beforeEffect");
-  const delivery = await deliver(
-    parts.egress,
-    failedCallback(id, record, subject, { callbackUrl, persistentUrlBase: parts.persistentUrlBase }, ctx),
+  const { persistentUrlBase } = parts;
+  const callback = failedCallback(id, record, subject, { callbackUrl, persistentUrlBase }, ctx);
+  const parent = parseTraceparent(subject.configuration.traceparent);
+  const delivery = await traced({ name: "tell of a failed job", kind: "producer", parent }, () =>
+    deliver(parts.egress, callback),
   );
   await ctx.failpoint("afterEffect");
   parts.onDelivery?.(delivery.kind);

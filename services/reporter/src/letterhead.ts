@@ -38,8 +38,11 @@ export function messageOf(mail: Mail, letterhead: Letterhead): SendMailOptions {
     text: mail.text,
     html: mail.html,
     attachments: mail.attachments.map(({ filename, contentType, content }) => ({ filename, contentType, content })),
-    // A report nobody asked a machine for: no vacation notes back.
-    headers: { "Auto-Submitted": "auto-generated" },
+    headers: {
+      // A report nobody asked a machine for: no vacation notes back.
+      "Auto-Submitted": "auto-generated",
+      ...(mail.traceparent === undefined ? {} : { traceparent: mail.traceparent }),
+    },
     // Nothing in a mail is fetched from a path or an address.
     disableFileAccess: true,
     disableUrlAccess: true,

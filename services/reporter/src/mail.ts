@@ -13,6 +13,8 @@ export interface Mail {
   readonly html: string;
   readonly attachments: readonly Attachment[];
   readonly sentAtMs: number;
+  /** Of the submission that it is about. */
+  readonly traceparent?: string | undefined;
 }
 
 export type Sent =

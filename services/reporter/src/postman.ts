@@ -1,8 +1,9 @@
 import type { ProfileStore } from "@sluice/profile-store";
 import { type BatchId, type BatchStatus, parseTimestamp, type Submission } from "@sluice/queue-core";
 import type { HandlerContext } from "@sluice/stage-runtime";
+import { currentTrace, parseTraceparent, traced } from "@sluice/tracing";
 import { composeMail } from "./compose.ts";
-import type { Mailer, Sent } from "./mail.ts";
+import type { Mail, Mailer, Sent } from "./mail.ts";
 import { recipients } from "./recipients.ts";
 import type { MailNumber, News } from "./report.ts";
 import type { MailFacts, SentMarks } from "./sent-marks.ts";
@@ -55,7 +56,7 @@ export async function tell(
   const atMs = parseTimestamp(told.status.last_modified) ?? ctx.clock.nowMs();
   const mail = composeMail({ batch, news, number, to, atMs, tag: parts.subjectTag });
   await ctx.failpoint("beforeEffect");
-  const sent = await parts.mailer.send(mail);
+  const sent = await sendTraced({ ...mail, traceparent: submission.traceparent }, parts.mailer);
   await ctx.failpoint("afterEffect");
   parts.onMail?.(sent.kind);
   const later = settled(sent, mail.name, ctx);
@@ -64,6 +65,20 @@ export async function tell(
     await mark(told, { subject: mail.subject, to, outcome: sent.kind, detail }, ctx, parts);
   }
   return later;
+}
+
+/** A mail outside the report of a batch (one that says "queued") belongs to its submission. */
+function sendTraced(mail: Mail, mailer: PostmanParts["mailer"]): Promise<Sent> {
+  const parent = currentTrace() ?? parseTraceparent(mail.traceparent);
+  return traced(
+    { name: "send mail", kind: "producer", parent, attributes: { "sluice.mail": mail.name } },
+    async (span) => {
+      const sent = await mailer.send(mail);
+      span.set({ "sluice.outcome": sent.kind });
+      if (sent.kind !== "sent") span.failed(sent.why);
+      return sent;
+    },
+  );
 }
 
 /** Without it the mail can only be sent once more than needed: what it tells stands. */

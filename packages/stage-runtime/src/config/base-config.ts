@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { ZOOKEEPER_FIELDS, ZOOKEEPER_RELATIONS } from "@sluice/zookeeper";
 import { z } from "zod";
 import { failpointsProblem } from "../engine/failpoint-rules.ts";
-import { checkedText, port, wholeNumber, zookeeperConnect } from "./fields.ts";
+import { checkedText, port, ratio, wholeNumber, zookeeperConnect } from "./fields.ts";
 import type { Relation } from "./relations.ts";
 
 /** Becomes a znode's name, a label and part of a log line: only what is safe in all of them. */
@@ -12,6 +12,13 @@ const defaultWorkerId = (): string =>
   `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, "-")
     .slice(0, 40)}-${process.pid}`;
+
+function endpointProblem(raw: string): string | null {
+  if (raw === "") return null;
+  const url = URL.canParse(raw) ? new URL(raw) : null;
+  const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "";
+  return isGood ? null : "must be an address like http://collector:4318, without a password in it";
+}
 
 export const baseConfig = z.object({
   ZOOKEEPER_CONNECT: zookeeperConnect(),
@@ -40,6 +47,10 @@ export const baseConfig = z.object({
     .default(defaultWorkerId),
   /** Tests only: `estimator.afterClaim=kill;recorder.beforeCommit=sleep(200)@0.5#3`. */
   FAILPOINTS: checkedText(failpointsProblem).default(""),
+  /** Where spans are sent, over OTLP/HTTP: http://collector:4318. Empty = no traces. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: checkedText(endpointProblem).default(""),
+  /** The part of new traces that is recorded. */
+  OTEL_TRACES_SAMPLER_ARG: ratio().default(1),
   SLUICE_VERSION: z.string().default("0.1.0"),
   SLUICE_COMMIT: z.string().default("unknown"),
 });

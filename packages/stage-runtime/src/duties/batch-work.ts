@@ -11,6 +11,7 @@ import {
   queueIsFull,
 } from "@sluice/queue-core";
 import type { BatchContext, BatchStage } from "../duty.ts";
+import { traceJobsMade, tracedBatch, withTraces } from "./batch-trace.ts";
 import { retryDelayMs } from "../engine/backoff.ts";
 import { letGo } from "../engine/let-go.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
@@ -47,7 +48,11 @@ export class BatchWork {
     this.#log = parts.scope.log.child({ batch_id: id, attempt });
   }
 
-  async run(): Promise<ItemResult> {
+  run(): Promise<ItemResult> {
+    return tracedBatch(this.#parts.scope.actor, this.#loaded.batch, () => this.#run());
+  }
+
+  async #run(): Promise<ItemResult> {
     const { scope } = this.#parts;
     const outcome = await this.#outcome();
     if (isLost(scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
@@ -95,8 +100,12 @@ export class BatchWork {
       failpoint: scope.failpoint,
       loaded: this.#loaded,
       addJobs: async (loaded, specs) => {
-        const result = await expander.addJobs(loaded, specs);
-        if (result.kind === "added") this.#loaded = result.loaded;
+        const traced = withTraces(loaded.batch, specs);
+        const result = await expander.addJobs(loaded, traced);
+        if (result.kind === "added") {
+          this.#loaded = result.loaded;
+          traceJobsMade(loaded.batch, traced);
+        }
         return result;
       },
       expansionMustWait: () => this.#expansionMustWait(),

@@ -4,6 +4,7 @@ import type { Scope } from "../engine/scope.ts";
 import type { Verdict } from "../engine/settle.ts";
 import { SETTLED_AS, type SettledAs, type Settlement } from "./settlement.ts";
 import type { JobTask } from "./task.ts";
+import { traceSettled } from "./trace.ts";
 
 /** Counters that begin at 0: of one that appears with its first event, Prometheus does not see the first event. */
 export function beginCounting({ metrics, actor: { stage } }: Scope): void {
@@ -35,6 +36,7 @@ export function observeSettled(scope: Scope, task: JobTask, settlement: Settleme
   const reason = reasonOf(settlement.verdict);
   if (UNSUCCESSFUL.has(settlement.as)) scope.metrics.attempts.inc({ stage, reason: codeOfMessage(reason) ?? "NONE" });
   logSettled(task, settlement, durationMs, reason);
+  traceSettled(task.span, settlement, reason);
   scope.probe({ kind: "settled", job: job.id, outcome: settlement.as, to: settlement.to });
 }
 

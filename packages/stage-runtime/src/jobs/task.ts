@@ -9,6 +9,7 @@ import {
   paths,
   releaseObjectLocks,
 } from "@sluice/queue-core";
+import type { ActiveSpan } from "@sluice/tracing";
 import type { JobContext, ObjectLockName } from "../duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { Log } from "../log.ts";
@@ -19,6 +20,7 @@ export class JobTask {
   readonly #locks: ObjectLocks[] = [];
   readonly startedMs: number;
   readonly log: Log;
+  readonly span: ActiveSpan;
   #loaded: LoadedJob;
   /** One write at a time: each needs the versions that the one before left. */
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -26,10 +28,11 @@ export class JobTask {
   /** How it left our hands has been told. */
   concluded = false;
 
-  constructor(scope: Scope, store: JobStore, loaded: LoadedJob) {
+  constructor(scope: Scope, store: JobStore, loaded: LoadedJob, span: ActiveSpan) {
     this.#scope = scope;
     this.#store = store;
     this.#loaded = loaded;
+    this.span = span;
     this.startedMs = scope.queue.clock.monotonicMs();
     const { id, batchId, attempt } = loaded.job;
     this.log = scope.log.child({ job_id: id, batch_id: batchId, attempt });

@@ -9,6 +9,7 @@ import { observeSettled, observeTaken } from "./job-observer.ts";
 import type { Passage } from "./picker.ts";
 import { Settler } from "./settlement.ts";
 import { JobTask } from "./task.ts";
+import { tracedAttempt } from "./trace.ts";
 
 export interface JobWorkerParts {
   readonly scope: Scope;
@@ -29,7 +30,11 @@ export class JobWorker {
 
   /** Works the job to its end; never rejects. */
   start(loaded: LoadedJob, onFree: () => void): void {
-    const task = new JobTask(this.#parts.scope, this.#parts.store, loaded);
+    const { scope, store } = this.#parts;
+    void tracedAttempt(scope.actor, loaded, (span) => this.#take(new JobTask(scope, store, loaded, span), onFree));
+  }
+
+  #take(task: JobTask, onFree: () => void): Promise<void> {
     observeTaken(this.#parts.scope, task);
     const work = this.#work(task)
       .catch((error: unknown) => this.#defect(task, error))
@@ -38,6 +43,7 @@ export class JobWorker {
         onFree();
       });
     this.#running.set(task, work);
+    return work;
   }
 
   async allDone(): Promise<void> {

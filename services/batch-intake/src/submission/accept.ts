@@ -16,6 +16,7 @@ import {
   type Submission,
 } from "@sluice/queue-core";
 import type { Outcome } from "@sluice/safe-io";
+import { currentTraceparent, newTraceparent } from "@sluice/tracing";
 import type { Clock } from "@sluice/zookeeper";
 import type { IntakeQueue } from "../intake-queue.ts";
 import type { Backlog, KeptUpload } from "../journal/backlog.ts";
@@ -94,7 +95,11 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
   if (!profile.ok) return { kind: "wrong-fields", problems: [{ field: names.profile, detail: profile.problem }] };
 
   const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(depositor.id, key);
-  const submission = { ...checked.value, request_digest: requestDigest(checked.value, upload?.sha256.join() ?? null) };
+  const submission = {
+    ...checked.value,
+    request_digest: requestDigest(checked.value, upload?.sha256.join() ?? null),
+    traceparent: currentTraceparent() ?? newTraceparent(randomBytes),
+  };
   const made = await makeDurable(ports, { uuid, submission, upload });
   switch (made.kind) {
     case "created":
