@@ -9,7 +9,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** null: there is none, or none that can be read. Whoever sent it is a stranger: nothing else is taken from it. */
 export function parseTraceparent(raw: unknown): SpanContext | null {
-  const [, traceId, spanId, flags] = (typeof raw === "string" && TRACEPARENT.exec(raw)) || [];
+  const [, traceId, spanId, flags] = typeof raw === "string" ? (TRACEPARENT.exec(raw) ?? []) : [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
   const context = { traceId, spanId, traceFlags: parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
   return isSpanContextValid(context) ? context : null;
