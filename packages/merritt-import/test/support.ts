@@ -47,7 +47,7 @@ export async function plantQueue(connect: string): Promise<OldQueue> {
   const jobs: Record<string, string> = {};
   const add = async (
     status: string,
-    rest: { lastSuccessful?: string | null; nodes?: Record<string, unknown> } = {},
+    rest: { lastSuccessful?: string | null; space?: number; nodes?: Record<string, unknown> } = {},
   ) => {
     const configuration = oldConfiguration(Object.keys(jobs).length + 1);
     jobs[status] = await cdl.createJob({ batch, configuration, status, ...rest });
@@ -55,7 +55,7 @@ export async function plantQueue(connect: string): Promise<OldQueue> {
   await add("Pending");
   await add("Held");
   await add("Estimating", { lastSuccessful: "Pending" });
-  await add("Provisioning", { lastSuccessful: "Estimating" });
+  await add("Provisioning", { lastSuccessful: "Estimating", space: 1_024 });
   await add("Downloading", { lastSuccessful: "Provisioning" });
   await add("Processing", { lastSuccessful: "Downloading" });
   await add("Storing", { lastSuccessful: "Processing", nodes: { ...STORED, store: { mode: "add/9502/x" } } });

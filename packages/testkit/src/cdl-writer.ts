@@ -19,6 +19,7 @@ export interface CdlJob {
   readonly lastSuccessful?: string | null;
   readonly message?: string;
   readonly priority?: number;
+  readonly space?: number;
   /** More nodes: `identifiers`, `inventory`, `store`, … */
   readonly nodes?: Readonly<Record<string, unknown>>;
 }
@@ -79,11 +80,20 @@ export async function cdlWriter(connect: string, options: { readonly storing?: b
       if (states) await put(`/batches/${id}/states`);
       return id;
     },
-    async createJob({ batch, configuration, status, lastSuccessful = null, message = "", priority = 5, nodes = {} }) {
+    async createJob({
+      batch,
+      configuration,
+      status,
+      lastSuccessful = null,
+      message = "",
+      priority = 5,
+      space = 0,
+      nodes = {},
+    }) {
       const id = await sequential("/jobs", "jid");
       await put(`/jobs/${id}/bid`, batch);
       await put(`/jobs/${id}/priority`, String(priority));
-      await put(`/jobs/${id}/space_needed`, "0");
+      await put(`/jobs/${id}/space_needed`, String(space));
       await put(`/jobs/${id}/configuration`, JSON.stringify(configuration));
       for (const [name, data] of Object.entries(nodes)) await put(`/jobs/${id}/${name}`, JSON.stringify(data));
       const record = {

@@ -7,6 +7,7 @@ import { CONTEXT_COMMANDS } from "./contexts.ts";
 import { DOCTOR_COMMAND } from "./doctor.ts";
 import { FLEET_COMMANDS } from "./fleet.ts";
 import { HOUSE_COMMANDS } from "./house.ts";
+import { IMPORT_COMMAND } from "./import.ts";
 import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { MANIFEST_COMMAND } from "./manifest.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   ...JOB_COMMANDS.filter(({ words }) => words.length === 1),
   FSCK_COMMAND,
   ...SNAPSHOT_COMMANDS,
+  IMPORT_COMMAND,
   SECURE_COMMAND,
   ...HOUSE_COMMANDS,
   ...CONTEXT_COMMANDS,
