@@ -42,3 +42,5 @@ export type { PipelineHooks } from "./owner/pipeline.ts";
 export type { Term } from "./owner/term.ts";
 export { prepareQueue, type Prepared } from "./owner/tree.ts";
 export { LEASE_MS, type LeaseKind } from "./limits.ts";
+export { checkQueue, type QueueViolation } from "./check/check.ts";
+export type { LoggedOp, LoggedTransaction } from "./check/model.ts";

@@ -131,6 +131,22 @@ describe("an owner", () => {
     expect(takenOf(await (await process.own()).ask(command("GetJob", { name: "foo" })))?.view.jobID).toBe(id);
   });
 
+  test("Q-17: writes nothing for jobs that wait, for leases that are renewed, and for those who find nothing", async () => {
+    const waiting = Array.from({ length: 20 }, () =>
+      owner.ask(command("CreateJob", { name: "foo", firstRun: "2999-01-01" })),
+    );
+    await Promise.all(waiting);
+    const id = idOf(await owner.ask(command("CreateJob", { name: "bar" })));
+    const { token } = takenOf(await owner.ask(command("GetJob", { name: "bar" })))!;
+    const before = proxy.counts.get("multi");
+    for (let n = 0; n < 20; n++) {
+      await owner.ask({ verb: "RenewLeases", leases: [{ id, token }] });
+      await owner.ask(command("GetJob", { name: "*" }));
+      await owner.ask({ verb: "Tick" });
+    }
+    expect(proxy.counts.get("multi")).toBe(before);
+  });
+
   test("leaves its shard when it resigns, with everything written", async () => {
     const asked = Array.from({ length: 20 }, () => owner.ask(command("CreateJob", { name: "foo" })));
     await owner.resign();

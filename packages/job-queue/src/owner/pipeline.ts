@@ -25,7 +25,7 @@ interface Group {
 /** Sent again this often without any of them being applied: something is wrong with the term. */
 const MAX_ROUNDS = 20;
 /** Far below where a version would run over. */
-export const MAX_TRANSACTIONS = 2 ** 30;
+const MAX_TRANSACTIONS = 2 ** 30;
 
 export interface PipelineHooks {
   readonly onGroup?: (members: number) => void;
@@ -92,7 +92,10 @@ export class Pipeline {
 
   #flush(): void {
     while (!this.#over && !this.#recovering && this.#sent.length < IN_FLIGHT && this.#waiting.length > 0) {
-      if (this.#next >= MAX_TRANSACTIONS) return this.end("the term has grown too long");
+      if (this.#next >= MAX_TRANSACTIONS) {
+        this.end("the term has grown too long");
+        return;
+      }
       const members = this.#takeMembers();
       const ops = [...fence(this.#term, this.#next), ...members.flatMap((member) => member.ops)];
       const group: Group = { number: this.#next, ops, members, answer: null };

@@ -10,6 +10,7 @@ import type { Done, Ids, Job } from "../records.ts";
 import { isPending, type State } from "../states.ts";
 import type { Change, Unit } from "./changes.ts";
 import { changed } from "./job.ts";
+import { isOver } from "./over.ts";
 
 interface LeaseSlot extends Placed {
   readonly id: number;
@@ -368,11 +369,4 @@ export class Shard {
     this.#blocks.delete(block);
     this.#note({ kind: "drop-block", block });
   }
-}
-
-/** Its record is there, and yet it is gone: its end, or its parent's, said so, or its group was never complete. */
-function isOver(job: Job, parent: Job | null, marks: ReadonlySet<string>): boolean {
-  if (job.leaving === true || parent?.leaving === true) return true;
-  if (job.grp !== undefined && !marks.has(job.grp)) return true;
-  return parent !== null && job.endedIn !== undefined && job.endedIn < (parent.cleared ?? 0);
 }

@@ -1,0 +1,125 @@
+/** Replays a transaction log and checks the invariants of the general queue after every transaction. */
+import { BLOCK_IDS } from "../ids.ts";
+import { meaningOf, paths } from "../paths.ts";
+import type { Ids } from "../records.ts";
+import { isOver } from "../shard/over.ts";
+import { isPending } from "../states.ts";
+import { type LoggedOp, type LoggedTransaction, type ShardModel, TreeModel } from "./model.ts";
+import { parentOf, STEP_RULES } from "./rules.ts";
+
+export interface QueueViolation {
+  readonly zxid: bigint;
+  readonly invariant: string;
+  readonly detail: string;
+}
+
+/** `root`: where the tree stands on the server. */
+export function checkQueue(history: Iterable<LoggedTransaction>, root = "/"): readonly QueueViolation[] {
+  const checker = new Checker();
+  for (const transaction of history) {
+    const ops = below(transaction.ops, root === "/" ? "" : root);
+    if (ops.length > 0) checker.take({ ...transaction, ops });
+  }
+  return checker.violations;
+}
+
+const below = (ops: readonly LoggedOp[], root: string): readonly LoggedOp[] =>
+  ops.flatMap((op) =>
+    op.path.startsWith(`${root}${paths.root}/`) ? [{ ...op, path: op.path.slice(root.length) }] : [],
+  );
+
+class Checker {
+  readonly violations: QueueViolation[] = [];
+  readonly #model = new TreeModel();
+  #zxid = 0n;
+
+  take({ zxid, timeMs, kind, ops }: LoggedTransaction): void {
+    this.#zxid = zxid;
+    const shards = shardsOf(ops);
+    const idsBefore = new Map(shards.map((number) => [number, this.#model.shard(number).ids]));
+    if (kind === "write") for (const number of shards) this.#checkFence(number, ops);
+    const archived = new Set(
+      ops.flatMap((op) => (isDoneEntry(op) ? [op.path.slice(op.path.lastIndexOf("/") + 1)] : [])),
+    );
+    const touched = new Map<number, Set<number>>(shards.map((number) => [number, new Set()]));
+    for (const op of ops) this.#apply(op, timeMs, archived, touched);
+    for (const number of shards) {
+      const shard = this.#model.shard(number);
+      this.#checkTerms(number, shard, idsBefore.get(number) ?? shard.ids);
+      for (const id of touched.get(number) ?? []) this.#checkState(shard, id);
+    }
+  }
+
+  #apply(op: LoggedOp, timeMs: number, archived: ReadonlySet<string>, touched: ReadonlyMap<number, Set<number>>): void {
+    const applied = this.#model.apply(op);
+    if (applied.kind === "broken") this.#report("Q-05", `${applied.what}: ${applied.problem}`);
+    if (applied.kind !== "job") return;
+    const { step, number } = applied;
+    const context = { shard: this.#model.shard(number), number, layout: this.#model.layout, timeMs, archived };
+    for (const [invariant, rule] of Object.entries(STEP_RULES)) {
+      const finding = rule(step, context);
+      if (finding !== null) this.#report(invariant, `job ${step.id}: ${finding}`);
+    }
+    const parent = step.after?.parent ?? step.before?.parent;
+    touched.get(number)?.add(step.id);
+    if (parent !== undefined) touched.get(number)?.add(parent);
+  }
+
+  /** Every change of a shard is its owner's, in order, or a takeover, or the making of the frame. */
+  #checkFence(number: number, ops: readonly LoggedOp[]): void {
+    const inside = ops.filter((op) => op.op !== "check" && op.path.startsWith(`${paths.shard(number)}/`));
+    if (inside.length === 0 || ops.some((op) => op.op === "create" && op.path === paths.shard(number))) return;
+    const made = ops.flatMap((op) => (op.op === "create" ? [meaningOf(op.path)] : []));
+    if (made.some((meaning) => meaning.kind === "term" && meaning.shard === number)) return;
+    const shard = this.#model.shard(number);
+    const [term = 0] = shard.terms;
+    const counted = ops.find((op) => op.op === "set" && op.path === paths.counter(number, term));
+    const checked = ops.some((op) => op.op === "check" && op.path === paths.term(number, term));
+    if (!checked || counted?.op !== "set") {
+      this.#report("Q-02", `${inside[0]?.path ?? ""} written outside of a term`);
+    } else if (counted.version !== (shard.counters.get(term) ?? 0) + 1) {
+      this.#report("Q-02", `the counter of term ${term} went to ${counted.version}`);
+    }
+  }
+
+  #checkTerms(number: number, shard: ShardModel, before: Ids): void {
+    if (shard.terms.size > 1) this.#report("Q-01", `shard ${number} has ${shard.terms.size} terms`);
+    for (const term of shard.terms) {
+      if (term !== shard.ids.term)
+        this.#report("Q-01", `shard ${number}: term ${term}, but ${shard.ids.term} in its ids`);
+    }
+    if (shard.ids.next < before.next || shard.ids.term < before.term)
+      this.#report("Q-03", `the ids of shard ${number} went back`);
+    for (const [block, count] of shard.blocks) {
+      if (count > BLOCK_IDS) this.#report("Q-05", `block ${block} has ${count} jobs`);
+    }
+  }
+
+  #checkState(shard: ShardModel, id: number): void {
+    const job = shard.jobs.get(id);
+    if (job === undefined) return;
+    if ((job.dataNode === true) !== shard.data.has(id))
+      this.#report("Q-05", `job ${id}: its data is not where it says`);
+    if (job.state !== "PAUSED" || job.gate !== undefined) return;
+    if ((job.phase ?? 0) < 1) this.#report("Q-11", `job ${id} waits in phase 0`);
+    const children = [...(shard.children.get(id) ?? [])].flatMap((child) => shard.jobs.get(child) ?? []);
+    const pending = children.some(
+      (child) => isPending(child.state) && !isOver(child, parentOf(shard, child), shard.groups),
+    );
+    if (!pending) this.#report("Q-11", `job ${id} waits for nobody`);
+  }
+
+  #report(invariant: string, detail: string): void {
+    this.violations.push({ zxid: this.#zxid, invariant, detail });
+  }
+}
+
+function shardsOf(ops: readonly LoggedOp[]): readonly number[] {
+  const numbers = ops.flatMap((op) => {
+    const meaning = meaningOf(op.path);
+    return "shard" in meaning ? [meaning.shard] : [];
+  });
+  return [...new Set(numbers)];
+}
+
+const isDoneEntry = (op: LoggedOp): boolean => op.op === "create" && meaningOf(op.path).kind === "done-entry";
