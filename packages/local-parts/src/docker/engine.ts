@@ -1,5 +1,5 @@
 /** A Docker engine: the one that is there, or one of our own for a while. */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startChild } from "../child.ts";
 import { findTool } from "../find-tool.ts";
 import { type Log, silent } from "../log.ts";
+import { runCommand } from "../run-command.ts";
 
 export interface DockerEngine {
   /** For DOCKER_HOST. */
@@ -51,6 +52,7 @@ export async function startDockerEngine(log: Log = silent): Promise<DockerEngine
   const stop = async (): Promise<void> => {
     // Not by force: it ends its containers and its containerd first, which would outlive it.
     await child.kill("SIGTERM");
+    await unmountBelow(folder);
     await rm(folder, { recursive: true, force: true });
   };
   const ended = child.exited.then((how) => `dockerd ended, ${how}; its log is ${at("log")}`);
@@ -58,6 +60,14 @@ export async function startDockerEngine(log: Log = silent): Promise<DockerEngine
   if (problem === null) return { host, stop };
   await child.kill("SIGTERM");
   return { skip: problem };
+}
+
+/** It leaves the network of containers that shared the host's mounted. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounted = (await readFile("/proc/mounts", "utf8")).split("\n").map((line) => line.split(" ")[1] ?? "");
+  for (const path of mounted.filter((mount) => mount.startsWith(`${folder}/`)).reverse()) {
+    await runCommand("umount", [path]);
+  }
 }
 
 async function untilAnswering(host: string): Promise<string | null> {
