@@ -1,4 +1,5 @@
 /** The settings that every service has. A service's own `config.ts` extends this object. */
+import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { ZOOKEEPER_FIELDS, ZOOKEEPER_RELATIONS } from "@sluice/zookeeper";
 import { z } from "zod";
@@ -8,10 +9,11 @@ import type { Relation } from "./relations.ts";
 
 /** Becomes a znode's name, a label and part of a log line: only what is safe in all of them. */
 const WORKER_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** In a container every process is number 1, and containers on a host's network share its name: chance tells them apart. */
 const defaultWorkerId = (): string =>
   `${hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, "-")
-    .slice(0, 40)}-${process.pid}`;
+    .slice(0, 40)}-${process.pid}-${randomBytes(2).toString("hex")}`;
 
 function endpointProblem(raw: string): string | null {
   if (raw === "") return null;
