@@ -44,3 +44,4 @@ export { prepareQueue, type Prepared } from "./owner/tree.ts";
 export { LEASE_MS, type LeaseKind } from "./limits.ts";
 export { checkQueue, type QueueViolation } from "./check/check.ts";
 export type { LoggedOp, LoggedTransaction } from "./check/model.ts";
+export type { EndedRun, KeepRuns } from "./owner/archive.ts";

@@ -10,6 +10,7 @@ import {
   type TestZooKeeper,
   type Verdict,
 } from "@sluice/testkit";
+import type { EndedRun } from "../src/owner/archive.ts";
 import type { ShardOwner } from "../src/owner/owner.ts";
 import { paths } from "../src/paths.ts";
 import type { GetJobs } from "../src/shard/commands.ts";
@@ -129,6 +130,34 @@ describe("an owner", () => {
     expect(await owner.ask(command("GetJob", { name: "foo" }))).toBeNull();
     expect(String(owner.over.reason)).toMatch(/refused: BAD_VERSION/);
     expect(takenOf(await (await process.own()).ask(command("GetJob", { name: "foo" })))?.view.jobID).toBe(id);
+  });
+
+  test("hands what has ended to who keeps it, and lets go of it", async () => {
+    const ids: number[] = [];
+    for (let n = 0; n < 60; n++) ids.push(idOf(await owner.ask(command("CreateJob", { name: "foo" }))));
+    for (let n = 0; n < 60; n++) {
+      const { view, token } = takenOf(await owner.ask(command("GetJob", { name: "foo" })))!;
+      const result = n === 0 ? "r".repeat(1000) : "short";
+      await owner.ask(command("FinishJob", { jobID: view.jobID, lease: token, exitCode: 200, result }));
+    }
+    const kept: EndedRun[] = [];
+    const keep = (runs: readonly EndedRun[]): Promise<void> => Promise.resolve(void kept.push(...runs));
+    expect(await owner.emptyArchive(3_600_000, keep)).toBe(0);
+    expect(await owner.emptyArchive(-2 * 3_600_000, keep)).toBe(60);
+    expect(kept.map(({ id }) => id).sort((a, b) => a - b)).toEqual(ids);
+    expect(kept.find(({ id }) => id === ids[0])?.done).toMatchObject({
+      name: "foo",
+      exit: 200,
+      result: "r".repeat(1000),
+      worker: "w",
+    });
+    expect(Object.keys(await shardTree()).filter((path) => path.includes("/done/"))).toEqual([]);
+    // A new directory is made for what ends now.
+    await owner.ask(command("CreateJob", { name: "foo" }));
+    const { view, token } = takenOf(await owner.ask(command("GetJob", { name: "foo" })))!;
+    expect(await owner.ask(command("FinishJob", { jobID: view.jobID, lease: token }))).toMatchObject({
+      status: { code: 200 },
+    });
   });
 
   test("Q-17: writes nothing for jobs that wait, for leases that are renewed, and for those who find nothing", async () => {

@@ -3,7 +3,7 @@
  * the tree. A write that is refused, a session that is lost, or another owner ends the term: what is open is answered
  * with null, which means that nobody knows, and whoever wants to go on takes a new term.
  */
-import type { Session } from "@sluice/zookeeper";
+import type { Op, Session } from "@sluice/zookeeper";
 import { type Waiter, Waiters } from "../memory/waiters.ts";
 import { paths } from "../paths.ts";
 import type { Command, GetJobs, Reply } from "../shard/commands.ts";
@@ -11,6 +11,7 @@ import { reply } from "../shard/commands.ts";
 import { decide } from "../shard/decide.ts";
 import { Shard } from "../shard/shard.ts";
 import { STATUS } from "../shard/statuses.ts";
+import { emptyDirectory, type KeepRuns } from "./archive.ts";
 import { loadShard, type Tree } from "./load.ts";
 import { Pipeline, type PipelineHooks } from "./pipeline.ts";
 import { takeTerm, type Term } from "./term.ts";
@@ -43,6 +44,7 @@ interface Waiting {
 
 /** So that a timer never runs over, and a clock that was set is noticed. */
 const LONGEST_REST_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const NO_JOB = reply(STATUS.noJobFound);
 
 export class ShardOwner {
@@ -105,6 +107,20 @@ export class ShardOwner {
       this.#serve(waiter);
       this.#rest();
     });
+  }
+
+  /** Hands runs that ended more than this long ago to who keeps them for good. Answers how many left the tree. */
+  async emptyArchive(olderThanMs: number, keep: KeepRuns): Promise<number> {
+    const { session } = this.#ports;
+    const { shard } = this.term;
+    const write = (ops: readonly Op[]): Promise<boolean> => this.#pipeline.write(ops);
+    let gone = 0;
+    for (const directory of this.#writer.directoriesBefore(this.#now() - olderThanMs - HOUR_MS)) {
+      const emptied = await emptyDirectory(directory, { session, shard, keep, write });
+      gone += emptied.gone;
+      if (emptied.all) this.#writer.forgetDirectory(directory);
+    }
+    return gone;
   }
 
   /** Finishes what is under way and leaves the shard to others. */

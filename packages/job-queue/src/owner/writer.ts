@@ -5,6 +5,7 @@ import { DONE_PER_DIRECTORY, INLINE_DATA_BYTES, INLINE_RESULT_BYTES, RECORD_BYTE
 import { paths } from "../paths.ts";
 import { type Done, type Job, records } from "../records.ts";
 import type { Change, Unit } from "../shard/changes.ts";
+import { hourOf } from "./archive.ts";
 import type { NodeVersions, Tree } from "./load.ts";
 import type { Term } from "./term.ts";
 import { EMPTY } from "./tree.ts";
@@ -25,6 +26,15 @@ export class Writer {
 
   opsOf(unit: Unit): readonly Op[] {
     return unit.flatMap((change) => this.#ops(change));
+  }
+
+  /** Directories of the archive whose hour began before; nothing more is written there. */
+  directoriesBefore(moment: number): readonly string[] {
+    return [...this.#done.keys()].filter((directory) => (hourOf(directory) ?? Infinity) <= moment);
+  }
+
+  forgetDirectory(directory: string): void {
+    this.#done.delete(directory);
   }
 
   #ops(change: Change): readonly Op[] {

@@ -105,11 +105,10 @@ export class Shard {
     return this.#families.get(id) ?? NO_FAMILY;
   }
 
-  /** The first job of this name, in any state. */
+  /** One of the jobs of this name, in any state. */
   named(tenant: string, name: string, mock: boolean): number | null {
-    let first: number | null = null;
-    for (const id of this.#names.get(worldKey(tenant, name, mock)) ?? []) first = Math.min(first ?? id, id);
-    return first;
+    const [any] = this.#names.get(worldKey(tenant, name, mock)) ?? [];
+    return any ?? null;
   }
 
   newToken(): string {
