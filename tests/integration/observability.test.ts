@@ -116,7 +116,7 @@ describe("a real Prometheus over a real fleet", () => {
     const optional = expressions.filter((expression) => NOTHING_WHEN_WELL.test(expression));
     // That they are no error is all that is asked of them.
     await withoutData(optional);
-    let missing = needed;
+    let missing: readonly string[] = needed;
     await waitFor(async () => (missing = await withoutData(missing)).length === 0).catch(() => undefined);
     expect(missing).toEqual([]);
   });

@@ -22,7 +22,7 @@ test("what a newer version keeps in a job's history survives claims and moves", 
   );
   if (!newer.ok) throw new Error(newer.problem);
   const event = { op: "b", atMs: 2_000, kind: "done", state: "Recording", by: "w" } as const;
-  const after = moved(claimed(newer.value, "w", 1_000), event);
+  const after = moved(claimed(newer.value, "w", 1_000, 1), event);
   expect(after).toMatchObject({ attempts: 0, lane: { of: "newer" } });
   expect(after).not.toHaveProperty("claimed");
   expect(after.events.map((each) => [each[0], knownEvent(each)?.kind ?? null])).toEqual([
