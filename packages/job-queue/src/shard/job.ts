@@ -9,11 +9,8 @@ import { shownData } from "./data.ts";
 
 export type JobChanges = { readonly [Key in keyof Job]?: Job[Key] | undefined };
 
-/** A field that becomes undefined is gone. */
-export function changed(job: Job, changes: JobChanges): Job {
-  const next = Object.entries({ ...job, ...changes }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(next) as unknown as Job;
-}
+/** A field that becomes undefined is gone: it is neither written nor different from one that never was. */
+export const changed = (job: Job, changes: JobChanges): Job => ({ ...job, ...changes }) as Job;
 
 /** The one way to another state; a move that the table does not know is a mistake of the program. */
 export function moved(job: Job, move: Move, to: State, now: number, changes: JobChanges = {}): Job {

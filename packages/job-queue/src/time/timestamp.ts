@@ -7,9 +7,11 @@ export const inCalendar = (ms: number): boolean => ms >= EARLIEST_MS && ms <= LA
 
 /** Fractions of a second are shown when there are any. */
 export function showTime(ms: number): string {
-  const [, sign, digits, rest] = /^([+-]?)(\d+)(-.*)Z$/.exec(new Date(ms).toISOString()) ?? [];
-  const year = `${sign === "-" ? "-" : ""}${(digits ?? "").slice(-4)}`;
-  return `${year}${(rest ?? "").replace("T", " ").replace(/\.000$/, "")}`;
+  const iso = new Date(ms).toISOString();
+  // Years outside of 0 to 9999 have a sign and six digits.
+  const date = iso.length === 24 ? iso : `${iso.startsWith("-") ? "-" : ""}${iso.slice(3)}`;
+  const day = date.indexOf("T");
+  return `${date.slice(0, day)} ${date.slice(day + 1, ms % 1000 === 0 ? -5 : -1)}`;
 }
 
 export const showSeconds = (ms: number): string => showTime(ms - mod(ms, 1000));
