@@ -2,13 +2,15 @@
  * All jobs of a shard in the memory of its owner, and every index over them. Commands change it through `put`, `remove` and
  * the like, which at once note what is to be written: memory and notes cannot differ.
  */
-import { blockOf, blockOfShard, firstIdOf, lastIdOf, nextBlock } from "../ids.ts";
+import { blockOfShard } from "../ids.ts";
 import { ENDED_REMEMBERED } from "../limits.ts";
 import { Heap, type Placed } from "../memory/heap.ts";
 import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
 import type { Done, Ids, Job } from "../records.ts";
-import { isPending, type State } from "../states.ts";
+import type { State } from "../states.ts";
+import { Blocks } from "./blocks.ts";
 import type { Change, Unit } from "./changes.ts";
+import { Families, type Family } from "./families.ts";
 import { changed } from "./job.ts";
 import { isOver } from "./over.ts";
 
@@ -22,16 +24,6 @@ interface Entry {
   slot: Slot | null;
   lease: LeaseSlot | null;
 }
-
-/** The children of one parent. */
-export interface Family {
-  readonly ids: Set<number>;
-  readonly pending: Set<number>;
-  /** FINISHED or CANCELLED: the parent has not seen their end yet. */
-  readonly ended: Set<number>;
-}
-
-const NO_FAMILY: Family = { ids: new Set(), pending: new Set(), ended: new Set() };
 
 export interface Loaded {
   readonly shard: number;
@@ -53,38 +45,29 @@ export class Shard {
   /** Patterns of names that are not handed out, by tenant. */
   readonly crashed = new Map<string, readonly string[]>();
   readonly #jobs = new Map<number, Entry>();
-  readonly #families = new Map<number, Family>();
+  readonly #families = new Families();
   readonly #names = new Map<string, Set<number>>();
   readonly #leases = new Heap<LeaseSlot>((a, b) => a.deadline < b.deadline);
   readonly #groups = new Map<string, Set<number>>();
   /** Still in the tree, and gone for everybody. Parents after their children. */
   readonly #dead = new Set<number>();
-  readonly #blocks = new Map<number, number>();
+  readonly #blocks: Blocks;
   readonly #ended = new Map<string, number>();
   #units: Change[][] = [[]];
   #woken: Slot[] = [];
-  #nextBlock: number;
-  /** The block that ids are taken from. A new owner takes a new one: it cannot know which ids were used and deleted. */
-  #openBlock: number | null = null;
-  #nextId = 0;
   #tokens = 0;
 
   constructor(loaded: Loaded, now: number) {
     this.number = loaded.shard;
     this.term = loaded.term;
-    this.#nextBlock = Math.max(loaded.ids.next, blockOfShard(loaded.shard, 0));
-    for (const block of loaded.blocks) this.#blocks.set(block, 0);
+    const next = Math.max(loaded.ids.next, blockOfShard(loaded.shard, 0));
+    this.#blocks = new Blocks(next, loaded.blocks, (change) => this.#note(change));
     this.#load(loaded, now);
     for (const [token, id] of loaded.ended) this.rememberEnd(token, id);
   }
 
   get size(): number {
     return this.#jobs.size;
-  }
-
-  /** The block that the next takeover or the next full block will take. */
-  get nextBlock(): number {
-    return this.#nextBlock;
   }
 
   job(id: number): Job | null {
@@ -102,7 +85,7 @@ export class Shard {
   }
 
   family(id: number): Family {
-    return this.#families.get(id) ?? NO_FAMILY;
+    return this.#families.of(id);
   }
 
   /** One of the jobs of this name, in any state. */
@@ -121,10 +104,7 @@ export class Shard {
   }
 
   newId(): number {
-    if (this.#openBlock === null || this.#nextId > lastIdOf(this.#openBlock)) this.#takeBlock();
-    const id = this.#nextId;
-    this.#nextId += 1;
-    return id;
+    return this.#blocks.newId();
   }
 
   /** What comes next need not be in the same transaction. */
@@ -134,7 +114,7 @@ export class Shard {
 
   create(id: number, job: Job, now: number): void {
     this.#note({ kind: "create", id, job });
-    this.#blocks.set(blockOf(id), (this.#blocks.get(blockOf(id)) ?? 0) + 1);
+    this.#blocks.add(id);
     if (job.grp !== undefined) this.#join(job.grp, id);
     this.#enter(id, job, now);
   }
@@ -251,8 +231,7 @@ export class Shard {
 
   #load({ jobs, marks }: Loaded, now: number): void {
     for (const [id, job] of jobs) {
-      const block = blockOf(id);
-      this.#blocks.set(block, (this.#blocks.get(block) ?? 0) + 1);
+      this.#blocks.add(id);
       if (job.grp !== undefined && marks.has(job.grp)) this.#join(job.grp, id);
     }
     const parentOf = (job: Job): Job | null => (job.parent === undefined ? null : (jobs.get(job.parent) ?? null));
@@ -271,7 +250,7 @@ export class Shard {
     for (const id of dead) this.#dead.add(id);
     for (const mark of marks) if (!this.#groups.has(mark)) this.#note({ kind: "unmark", group: mark });
     this.cut();
-    for (const [block, count] of this.#blocks) if (count === 0) this.#dropBlock(block);
+    this.#blocks.dropEmpty();
   }
 
   #enter(id: number, job: Job, now: number): void {
@@ -279,7 +258,7 @@ export class Shard {
     this.#jobs.set(id, entry);
     const key = worldKey(job.tenant, job.name, job.mock === true);
     this.#names.set(key, (this.#names.get(key) ?? new Set()).add(id));
-    this.#joinFamily(id, job);
+    this.#families.join(id, job);
     entry.slot = this.#place(id, job, now);
     entry.lease = job.lease === undefined ? null : this.#addLease(id, job, now);
   }
@@ -290,7 +269,7 @@ export class Shard {
     const same = this.#names.get(key);
     same?.delete(id);
     if (same?.size === 0) this.#names.delete(key);
-    this.#leaveFamily(id, job);
+    this.#families.leave(id, job);
     if (slot !== null) this.index.remove(slot);
     if (lease !== null) this.#leases.remove(lease);
   }
@@ -318,26 +297,6 @@ export class Shard {
     return slot;
   }
 
-  #joinFamily(id: number, job: Job): void {
-    if (job.parent === undefined) return;
-    let family = this.#families.get(job.parent);
-    if (family === undefined) {
-      family = { ids: new Set(), pending: new Set(), ended: new Set() };
-      this.#families.set(job.parent, family);
-    }
-    family.ids.add(id);
-    if (isPending(job.state)) family.pending.add(id);
-    if (job.state === "FINISHED" || job.state === "CANCELLED") family.ended.add(id);
-  }
-
-  #leaveFamily(id: number, { parent }: Job): void {
-    if (parent === undefined) return;
-    const family = this.#families.get(parent);
-    if (family === undefined) return;
-    for (const set of [family.ids, family.pending, family.ended]) set.delete(id);
-    if (family.ids.size === 0) this.#families.delete(parent);
-  }
-
   #join(group: string, id: number): void {
     this.#groups.set(group, (this.#groups.get(group) ?? new Set()).add(id));
   }
@@ -353,25 +312,6 @@ export class Shard {
   #deleteNode(id: number, group: string | undefined): void {
     this.#note({ kind: "delete", id });
     if (group !== undefined) this.#leave(group, id);
-    const block = blockOf(id);
-    const left = (this.#blocks.get(block) ?? 1) - 1;
-    this.#blocks.set(block, left);
-    if (left === 0 && block !== this.#openBlock) this.#dropBlock(block);
-  }
-
-  #takeBlock(): void {
-    const old = this.#openBlock;
-    const block = this.#nextBlock;
-    this.#openBlock = block;
-    this.#nextBlock = nextBlock(block);
-    this.#nextId = firstIdOf(block);
-    this.#blocks.set(block, 0);
-    this.#note({ kind: "take-block", block });
-    if (old !== null && this.#blocks.get(old) === 0) this.#dropBlock(old);
-  }
-
-  #dropBlock(block: number): void {
-    this.#blocks.delete(block);
-    this.#note({ kind: "drop-block", block });
+    this.#blocks.remove(id);
   }
 }
