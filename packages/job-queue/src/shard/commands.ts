@@ -7,7 +7,7 @@ import type { Status } from "./statuses.ts";
 export interface NewJob {
   readonly name: string;
   readonly data: GivenData;
-  /** Whether the caller gave any: a unique job without data leaves the old data alone. */
+  /** Null if the caller gave none. */
   readonly priority: number | null;
   readonly unique: boolean;
   readonly overwrite: boolean;
