@@ -8,16 +8,17 @@ import { surveyVolume } from "./volume.ts";
 
 const config = loadConfig(process.env);
 const folder = await openWorkingFolder(config.WORKING_DIR);
+const survey = () => surveyVolume(folder.root);
 
 await runService({
   service: "provisioner",
   config,
   duties: ({ registry }) => [
     provisioningStage({
-      survey: () => surveyVolume(folder.root),
+      survey,
       limits: { known: config.SPACE_LIMIT, unknown: config.SPACE_LIMIT_UNKNOWN },
       dedicated: sharedVolumeOnly,
-      onRound: storageGauges(registry),
+      onRound: storageGauges(registry, survey),
     }),
   ],
 });

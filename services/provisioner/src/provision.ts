@@ -7,8 +7,8 @@ export interface ProvisioningParts {
   readonly survey: () => Promise<Survey>;
   readonly limits: SpaceLimits;
   readonly dedicated: DedicatedVolumes;
-  /** Sees what each round decided upon: for the gauges. */
-  readonly onRound: (survey: Survey, reservedBytes: number) => void;
+  /** Sees what was promised before each round: for the gauges. */
+  readonly onRound: (reservedBytes: number) => void;
 }
 
 /** The space is decided upon before a job is claimed; what is left to do with an admitted one is to let it go on. */
@@ -20,7 +20,7 @@ export function provisioningStage(parts: ProvisioningParts): JobStage {
     admit: {
       survey: parts.survey,
       decide: (candidates, reservedBytes, survey) => {
-        parts.onRound(survey, reservedBytes);
+        parts.onRound(reservedBytes);
         return decide(candidates, reservedBytes, survey, parts.limits);
       },
     },
