@@ -63,6 +63,8 @@ export type GroupResult =
   | { readonly kind: "look-again" }
   /** This one has changed since it was read, or is broken; the others have not been tried. */
   | { readonly kind: "out"; readonly id: JobId; readonly why: string }
+  /** Somebody else has written the tally: whoever kept it is not the one to go on. */
+  | { readonly kind: "outdated" }
   | { readonly kind: "lost" };
 
 export async function sendGroup(
@@ -71,6 +73,7 @@ export async function sendGroup(
   members: readonly Member[],
   holds: Holds | null,
   known: KnownHead,
+  tally: readonly Op[],
 ): Promise<GroupResult> {
   const at = formatTimestamp(ctx.clock.nowMs());
   let { head } = known;
@@ -84,6 +87,7 @@ export async function sendGroup(
   const checks = distinctChecks(members);
   const ops = [
     setOp(paths.auditHead, records.auditHead.encode(head), known.version),
+    ...tally,
     ...checks,
     ...members.flatMap((member) => member.ops),
     ...audit,
@@ -100,7 +104,9 @@ export async function sendGroup(
     case "not-applied":
       return { kind: "look-again" };
     case "refused": {
-      const id = blamed(sent.fault.index - shared.length - 1 - checks.length, members);
+      const index = sent.fault.index - shared.length - 1;
+      if (index >= 0 && index < tally.length) return { kind: "outdated" };
+      const id = blamed(index - tally.length - checks.length, members);
       return id === null
         ? { kind: "look-again" }
         : { kind: "out", id, why: `${sent.fault.code} ${sent.fault.detail}`.trim() };

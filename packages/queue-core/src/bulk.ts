@@ -1,4 +1,5 @@
 /** One order for many jobs, in groups, with progress. Each job's move is atomic and audited as if it were alone. */
+import type { Op } from "@sluice/zookeeper";
 import { type BulkOrder, type KnownHead, type Member, planMember, sendGroup } from "./bulk-group.ts";
 import { type JobFilter, selectJobs } from "./bulk-select.ts";
 import type { QueueContext } from "./context.ts";
@@ -16,6 +17,15 @@ export interface BulkOptions {
   readonly expectedCount?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: BulkProgress) => void;
+  readonly tally?: BulkTally;
+}
+
+/** How far it is, written in the very multi that moves a group: who goes on after a crash repeats no job of it. */
+export interface BulkTally {
+  /** `through`: the last job of the group; `progress` and `exceptions` count the group as carried out. */
+  ops(through: JobId, progress: BulkProgress, exceptions: readonly BulkException[]): readonly Op[];
+  /** The last ops asked for were carried out. */
+  applied(): void;
 }
 
 export interface BulkProgress {
@@ -39,6 +49,8 @@ export type BulkResult = (
   | { readonly kind: "aborted" }
   /** The session ended in the middle: what `progress` counts is done, the group after it may be. */
   | { readonly kind: "lost" }
+  /** Somebody else has written the tally: what `progress` counts is done, and no more. */
+  | { readonly kind: "outdated" }
   | { readonly kind: "unexpected-count"; readonly expected: number }
 ) & { readonly progress: BulkProgress; readonly exceptions: readonly BulkException[] };
 
@@ -67,6 +79,8 @@ export async function orderJobs(
   }
   return bulk.result(await bulk.run(ids));
 }
+
+type Ended = "finished" | "aborted" | "lost" | "outdated";
 
 interface Look {
   readonly holds: Holds | null;
@@ -102,21 +116,22 @@ class Bulk {
     };
   }
 
-  result(kind: "finished" | "aborted" | "lost"): BulkResult {
+  result(kind: Ended): BulkResult {
     return { kind, progress: this.progress(), exceptions: this.#exceptions };
   }
 
   /** While a group is on its way the next one is read: its fences find out if that was too early. */
-  async run(ids: readonly JobId[]): Promise<"finished" | "aborted" | "lost"> {
+  async run(ids: readonly JobId[]): Promise<Ended> {
     let ahead = this.#look(ids.slice(0, GROUP_JOBS));
     for (let i = 0; i < ids.length; i += GROUP_JOBS) {
       const look = await ahead;
       if (this.#options.signal?.aborted === true) return "aborted";
       if (look === null) return "lost";
       ahead = this.#look(ids.slice(i + GROUP_JOBS, i + 2 * GROUP_JOBS));
-      if (!(await this.#settle(ids.slice(i, i + GROUP_JOBS), look))) {
+      const settled = await this.#settle(ids.slice(i, i + GROUP_JOBS), look);
+      if (settled !== "settled") {
         await ahead;
-        return "lost";
+        return settled;
       }
       this.#options.onProgress?.(this.progress());
     }
@@ -145,28 +160,28 @@ class Bulk {
     return jobs === null ? null : { holds: holds?.value ?? null, jobs };
   }
 
-  /** Until every job of the group has its answer; false = the session is lost. */
-  async #settle(group: readonly JobId[], first: Look): Promise<boolean> {
+  /** Until every job of the group has its answer. */
+  async #settle(group: readonly JobId[], first: Look): Promise<"settled" | "lost" | "outdated"> {
     const blamed = new Map<JobId, number>();
     let left = group;
     let look: Look | null = first;
     for (let attempt = 0; left.length > 0; attempt++) {
-      if (look === null) return false;
+      if (look === null) return "lost";
       if (attempt >= TRIES_MAX + group.length) {
         for (const id of left) this.#answer(id, { kind: "conflict", why: "it kept changing" });
-        return true;
+        return "settled";
       }
       const { members, holds } = this.#plan(left, look);
       left = members.map(({ id }) => id);
-      if (members.length === 0) return true;
+      if (members.length === 0) return "settled";
       const head = this.#head ?? (await this.#persist(() => this.#readHead()));
-      if (head === null) return false;
-      const sent = await sendGroup(this.#ctx, this.#order, members, holds, head);
-      if (sent.kind === "lost") return false;
+      if (head === null) return "lost";
+      const sent = await sendGroup(this.#ctx, this.#order, members, holds, head, this.#tally(group, members));
+      if (sent.kind === "lost" || sent.kind === "outdated") return sent.kind;
       this.#head = sent.kind === "applied" ? sent.head : null;
       if (sent.kind === "applied") {
         await this.#applied(members);
-        return true;
+        return "settled";
       }
       if (sent.kind === "out") {
         const times = (blamed.get(sent.id) ?? 0) + 1;
@@ -179,7 +194,14 @@ class Bulk {
       // Whatever was refused, a fresh look decides: whom it concerns is refused with a reason, the rest goes on.
       look = await this.#look(left);
     }
-    return true;
+    return "settled";
+  }
+
+  #tally(group: readonly JobId[], members: readonly Member[]): readonly Op[] {
+    const through = group.at(-1);
+    if (through === undefined || this.#options.tally === undefined) return [];
+    const progress = { ...this.progress(), done: this.#done + members.length };
+    return this.#options.tally.ops(through, progress, this.#exceptions);
   }
 
   #plan(ids: readonly JobId[], look: Look): { readonly members: readonly Member[]; readonly holds: Holds | null } {
@@ -202,6 +224,7 @@ class Bulk {
 
   async #applied(members: readonly Member[]): Promise<void> {
     this.#done += members.length;
+    this.#options.tally?.applied();
     const ended = new Set<BatchId>(members.flatMap(({ ends }) => ends ?? []));
     for (const batch of ended) await markDueIfLast(this.#ctx, batch);
   }

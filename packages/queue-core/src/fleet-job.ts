@@ -47,7 +47,8 @@ export const diedInHand = (job: FleetJob): boolean => job.claimed !== undefined;
 
 /** The job has left its state: a new stage starts counting from zero. */
 export function moved(job: FleetJob, event: NewEvent, files: number | undefined = job.files): FleetJob {
-  const next: FleetJob = { ...unwaiting(job), attempts: 0, ...(files === undefined ? {} : { files }) };
+  const { called: _, ...rest } = unwaiting(job);
+  const next: FleetJob = { ...rest, attempts: 0, ...(files === undefined ? {} : { files }) };
   return append(next, event, job.claimed);
 }
 
@@ -87,6 +88,16 @@ export function explained(job: FleetJob, why: string, delayLeftMs = 0): FleetJob
     why: cutBytes(why, WHY_BYTES),
   });
 }
+
+/** What became of the callback about its failure: "" = it was taken. */
+export const calledBack = (job: FleetJob, atMs: number, notDelivered: string): FleetJob =>
+  fit({
+    ...job,
+    called:
+      notDelivered === ""
+        ? [seconds(atMs), "delivered"]
+        : [seconds(atMs), "not-delivered", cutBytes(notDelivered, WHY_BYTES)],
+  });
 
 /** When the job may be claimed, in ms of the server's clock; `mtimeMs` is the node's. */
 export function readyAtMs(job: FleetJob, mtimeMs: number): number {

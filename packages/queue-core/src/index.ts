@@ -130,11 +130,19 @@ export {
   type SelectionCount,
   type SelectOptions,
 } from "./bulk-select.ts";
-export { type BulkException, type BulkOptions, type BulkProgress, type BulkResult, orderJobs } from "./bulk.ts";
+export {
+  type BulkException,
+  type BulkOptions,
+  type BulkProgress,
+  type BulkResult,
+  type BulkTally,
+  orderJobs,
+} from "./bulk.ts";
 export {
   beginOperation,
   forgetOperations,
   listOperations,
+  operationOp,
   OPERATION_JOBS_MAX,
   type ReadOperation,
   readOperation,
@@ -162,6 +170,7 @@ export { readProgress, workerOf } from "./progress.ts";
 export { readSigns, type Signs, signsOfBatch, signsOfJob } from "./signs.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
 export { createJobOps, type NewJob } from "./job-ops.ts";
+export { type CallbackEnd, callbackNoteOps, type CalledBack, calledBackOf } from "./callback-note.ts";
 export { diedInHand, explained, newFleetJob } from "./fleet-job.ts";
 export { batchEdges, describeStates, type Edge, jobEdges } from "./describe.ts";
 export { describeZnodes, ZNODES, type ZnodeRow } from "./znodes.ts";

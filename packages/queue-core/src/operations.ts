@@ -1,8 +1,9 @@
 /**
  * One order for many jobs, kept in the tree so that it outlives whoever began it. Which jobs it is about is decided once,
- * at the beginning: a job that fails again while it is under way is not resumed a second time.
+ * at the beginning, and how far it is stands in the multi that moves the jobs: a job that fails again while it is under
+ * way is not resumed a second time, not even by somebody who goes on after a crash.
  */
-import type { Session } from "@sluice/zookeeper";
+import type { Op, Session } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
 import { type JobId, jobId, jobNumber } from "./ids.ts";
 import { createOp, deleteOp, setOp } from "./job-ops.ts";
@@ -96,14 +97,17 @@ export async function listOperations(session: Session, limit: number): Promise<r
   });
 }
 
+/** How far it is, as a part of the multi that brings it there. */
+export const operationOp = ({ id, version }: Pick<ReadOperation, "id" | "version">, record: OperationRecord): Op =>
+  setOp(paths.operation(id), records.operation.encode(record), version);
+
 /** How far it is, against the version that was read: who was stopped, or overtaken, learns it here. */
 export async function saveOperation(
   ctx: QueueContext,
   { id, version }: Pick<ReadOperation, "id" | "version">,
   record: OperationRecord,
 ): Promise<ReadOperation | "changed" | "lost"> {
-  const ops = [setOp(paths.operation(id), records.operation.encode(record), version)];
-  const answer = await ctx.committer.submit({ rank: "operator", ops });
+  const answer = await ctx.committer.submit({ rank: "operator", ops: [operationOp({ id, version }, record)] });
   if (answer.ok) return { id, record, version: version + 1 };
   return answer.code === "BAD_VERSION" || answer.code === "NO_NODE" ? "changed" : "lost";
 }
@@ -117,7 +121,7 @@ export async function stopOperation(ctx: QueueContext, operator: Operator, id: s
     if (found.record.state !== "running") return { kind: "refused", why: `it is ${found.record.state} already` };
     const ended = formatTimestamp(ctx.clock.nowMs());
     const record: OperationRecord = { ...found.record, state: "stopped", ended };
-    return { kind: "go", ops: [setOp(paths.operation(id), records.operation.encode(record), found.version)] };
+    return { kind: "go", ops: [operationOp(found, record)] };
   });
 }
 

@@ -258,6 +258,8 @@ export const FleetJobSchema = z.looseObject({
   token: z.number().int().min(0).optional(),
   /** [unix seconds, worker] of the claim under way; left behind by a worker that died with the job in hand. */
   claimed: z.tuple([z.number().int(), text]).optional(),
+  /** [unix seconds, what became of it, detail]: the callback about the failure that the job stands at. */
+  called: z.tuple([z.number().int(), text]).rest(text).optional(),
   events: z.array(JobEventSchema),
 });
 export type FleetJob = z.infer<typeof FleetJobSchema>;

@@ -34,7 +34,7 @@ export const JOB_TABLE = {
   Recording:    { owner: "recorder",     done: "Notify",       fail: "Failed", park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "is recorded in the inventory" },
   Notify:       { owner: "notifier",     done: "Completed",    fail: "Failed", park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "the depositor's system is called back" },
   Completed:    { owner: null,           done: null,           fail: null,     park: null,   operator: {},                                        bucket: "batch-completed",  says: "stored, recorded, told; the reporter clears its folder" },
-  Failed:       { owner: null,           done: null,           fail: null,     park: null,   operator: { resume: "resume", delete: "Deleted" },   bucket: "batch-failed",     says: "waits for an operator; its callback waits in /fleet/callbacks" },
+  Failed:       { owner: null,           done: null,           fail: null,     park: null,   operator: { resume: "resume", delete: "Deleted" },   bucket: "batch-failed",     says: "did not get through: an operator resumes or deletes it, and its depositor is told" },
   Deleted:      { owner: null,           done: null,           fail: null,     park: null,   operator: {},                                        bucket: "batch-deleted",    says: "given up; its nodes go with the batch" },
 } as const satisfies Record<JobState, JobRow>;
 

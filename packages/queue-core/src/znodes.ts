@@ -69,7 +69,11 @@ export const ZNODES: readonly ZnodeRow[] = [
   row("/fleet/importing", "from where", "an import, from its first write to its last: nobody else starts meanwhile"),
   row("/fleet/layout", "the number of this layout", "whoever starts the tree; programs that do not know it refuse it"),
   row("/fleet/ids", FleetIdsSchema, "batch-intake, when it reserves a block of numbers"),
-  row("/fleet/jobs/JID", FleetJobSchema, "every claim, move, snooze and operator's action"),
+  row(
+    "/fleet/jobs/JID",
+    FleetJobSchema,
+    "every claim, move, snooze and operator's action; notifier, after the callback about a failure",
+  ),
   row("/fleet/batches/STATE/BID", null, "every move of the batch; its version counts the claims of that state"),
   row("/fleet/batches/due/BID", null, "the worker that ends the last job; taken away by the reporter"),
   row("/fleet/clean-ups/BID", null, "operators: a clean-up before its time; taken away by the reporter"),

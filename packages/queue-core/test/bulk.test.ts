@@ -17,6 +17,7 @@ import {
   actOnJob,
   auditProblem,
   type AuditRecord,
+  type BulkProgress,
   countJobs,
   type JobFilter,
   type JobId,
@@ -234,6 +235,30 @@ describe("an order for many jobs", () => {
     expect(results[0].progress.done + results[1].progress.done).toBe(50);
     expect(auditProblem(await auditChain())).toBeNull();
     expect(violations()).toEqual([]);
+  });
+
+  test("writes its tally with the jobs that move, and moves none when somebody else has written it", async () => {
+    const { jobs } = await failedJobs(50);
+    const path = "/fleet/tally";
+    await operator.session.multi([{ op: "create", path, data: Buffer.from("") }]);
+    const told: [JobId, number][] = [];
+    const tally = {
+      ops: (through: JobId, { done }: BulkProgress) => {
+        told.push([through, done]);
+        // The third comes too late.
+        return [{ op: "set", path, data: Buffer.from(through), version: Math.min(told.length - 1, 1) } as const];
+      },
+      applied: () => undefined,
+    };
+    const result = await orderJobs(operator.ctx, OLGA, { action: "resume" }, { ids: jobs }, { tally });
+    expect(result).toMatchObject({ kind: "outdated", progress: { total: 50, done: 40 } });
+    expect(told).toEqual([
+      [jobs[19], 20],
+      [jobs[39], 40],
+      [jobs[49], 50],
+    ]);
+    expect(await operator.session.get(path)).toMatchObject({ ok: true, value: { data: Buffer.from(jobs[39]!) } });
+    expect(await selected({ states: ["Failed"] })).toEqual(jobs.slice(40));
   });
 
   test("fails running jobs too, changes priorities, and tells the reporters when the last job ended", async () => {

@@ -169,7 +169,7 @@ async function spawnAdmin(env: Readonly<Record<string, string>>) {
 }
 
 describe("an admin that is killed in the middle of it", () => {
-  test("is followed by another, which leaves out nothing and does nothing twice", async () => {
+  test("is followed by another, which leaves out nothing and does nothing twice, not even to a job that failed again", async () => {
     const dir = await mkdtemp(join(tmpdir(), "sluice-bulk-"));
     const [token, record] = aTokenFor("operator", ["*"]);
     await writeFile(join(dir, "tokens.json"), printTokenFile([record]));
@@ -183,7 +183,7 @@ describe("an admin that is killed in the middle of it", () => {
       PROFILES_DIR: dir,
       AUTH: "on",
       AUTH_TOKENS_FILE: join(dir, "tokens.json"),
-      // In the middle of a slice: half of it is done, and nobody has written so.
+      // After the first hundred.
       FAILPOINTS: "admin.beforeSave=kill#1",
     });
     const client = makeClient({ baseUrl: first.url, token });
@@ -191,13 +191,17 @@ describe("an admin that is killed in the middle of it", () => {
     expect(begun.total).toBe(250);
     const [, signal] = (await first.ended) as [number | null, string | null];
     expect(signal).toBe("SIGKILL");
+    const again = jobs.slice(0, 3);
+    const failed = await orderJobs(intake.ctx, OLGA, { action: "fail" }, { ids: again });
+    expect(failed.progress.done).toBe(3);
 
     admin = await startAdmin(connect);
     const over = await untilOver(admin.as("operator"), begun.id);
     expect(over).toMatchObject({ state: "done", total: 250, applied: 250, refused: [] });
     const views = await readJobs(intake.session, jobs);
-    const retries = views!.map((view) => (view.kind === "found" ? view.value.status.retry_count : -1));
-    expect(new Set(retries)).toEqual(new Set([1]));
+    const found = views!.flatMap((view) => (view.kind === "found" ? [view.value] : []));
+    expect(found.map(({ status }) => status.retry_count)).toEqual(jobs.map(() => 1));
+    expect(found.filter(({ status }) => status.status === "Failed").map(({ id }) => id)).toEqual(again);
     const metrics = await (await fetch(`${admin.opsUrl}/metrics`)).text();
     expect(metrics).toContain('sluice_admin_operations_total{state="resumed"} 1');
     await rm(dir, { recursive: true, force: true });

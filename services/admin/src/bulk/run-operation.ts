@@ -1,14 +1,16 @@
-/** Carries bulk operations out, a slice at a time. Whoever is killed in the middle is followed by another, at the same slice. */
+/** Carries bulk operations out, a slice at a time. Whoever is killed in the middle is followed by another, at the next job. */
 import {
+  type BulkException,
+  type BulkProgress,
+  type BulkTally,
   forgetOperations,
   formatTimestamp,
   type JobId,
   type JobOrder,
-  type NotApplied,
+  operationOp,
   type OperationRecord,
   type Operator,
   orderJobs,
-  parseTimestamp,
   paths,
   type ReadOperation,
   readOperation,
@@ -17,7 +19,7 @@ import {
 } from "@sluice/queue-core";
 import { consumed, type Inbox, type InboxContext, type InboxOutcome, retry } from "@sluice/stage-runtime";
 
-/** How far it is is written after each: what a successor does again is never more than this. */
+/** Selected and reported at a time. How far it is, is written with every group of jobs that moves. */
 const SLICE = 100;
 const REASONS_MAX = 50;
 const GONE = "there is no such job any more";
@@ -109,16 +111,11 @@ class Run {
 
   /** How it ended; null = this process cannot go on with it. */
   async run(): Promise<OperationRecord | null> {
-    let isRepeated = this.#now.record.runs > 1;
     while (this.#now.record.next < this.#jobs.length) {
       const slice = this.#jobs.slice(this.#now.record.next, this.#now.record.next + SLICE);
-      const record = await this.#turn(slice, isRepeated);
-      if (record === null) return null;
-      isRepeated = false;
-      await this.#ctx.failpoint("beforeSave");
-      const saved = await this.#save(record);
-      if (saved === "lost") return null;
-      if (saved === "stopped") return this.#now.record;
+      const turned = await this.#turn(slice);
+      if (turned === "lost") return null;
+      if (turned === "stopped") return this.#now.record;
       await this.#ctx.failpoint("afterSlice");
     }
     const ended = formatTimestamp(this.#ctx.clock.nowMs());
@@ -126,53 +123,67 @@ class Run {
     return saved === "lost" ? null : this.#now.record;
   }
 
-  async #turn(slice: readonly JobId[], isRepeated: boolean): Promise<OperationRecord | null> {
-    const { record } = this.#now;
-    const { by, reason, collections } = record;
+  async #turn(slice: readonly JobId[]): Promise<Saved> {
+    const { record: before } = this.#now;
+    const { by, reason, collections } = before;
     const operator: Operator = { name: by, reason, ...(collections === undefined ? {} : { collections }) };
-    const { signal } = this.#ctx;
-    const result = await orderJobs(this.#ctx.queue, operator, this.#order, { ids: slice }, { signal });
-    this.#hooks.onProgress();
-    if (result.kind !== "finished") return null;
-    const { progress, exceptions } = result;
-    const mine = exceptions.filter(({ result: each }) => isRepeated && isOurOwn(each, record));
-    const refusals = exceptions
-      .filter((exception) => !mine.includes(exception))
-      .map(({ id, result: each }) => ({ why: "why" in each ? each.why : GONE, example: id }));
-    const gone = slice.length - progress.total;
-    return {
-      ...record,
-      next: record.next + slice.length,
-      applied: record.applied + progress.done + mine.length,
-      refused: addRefusals(record.refused, [
-        ...refusals.map((each) => ({ ...each, count: 1 })),
-        ...(gone > 0 ? [{ why: GONE, example: "", count: gone }] : []),
-      ]),
+    let next = this.#now;
+    const tally: BulkTally = {
+      ops: (through, progress, exceptions) => {
+        const record = counted(before, slice.indexOf(through) + 1, progress, exceptions);
+        next = { ...this.#now, record, version: this.#now.version + 1 };
+        return [operationOp(this.#now, record)];
+      },
+      applied: () => (this.#now = next),
     };
+    const { signal } = this.#ctx;
+    const result = await orderJobs(this.#ctx.queue, operator, this.#order, { ids: slice }, { signal, tally });
+    this.#hooks.onProgress();
+    if (result.kind === "outdated") return await this.#overtaken();
+    if (result.kind !== "finished") return "lost";
+    await this.#ctx.failpoint("beforeSave");
+    // Those at the end that were all refused moved nothing, and so are not counted yet.
+    const record = counted(before, slice.length, result.progress, result.exceptions);
+    return record.next === this.#now.record.next ? "saved" : await this.#save(record);
   }
 
-  /** Somebody may have stopped it meanwhile: what was done since then is still told. */
-  async #save(record: OperationRecord): Promise<"saved" | "stopped" | "lost"> {
+  async #save(record: OperationRecord): Promise<Saved> {
     const saved = await saveOperation(this.#ctx.queue, this.#now, record);
+    if (saved === "changed") return await this.#overtaken();
     if (saved === "lost") return "lost";
-    if (saved !== "changed") {
-      this.#now = saved;
-      return "saved";
-    }
+    this.#now = saved;
+    return "saved";
+  }
+
+  /** Somebody has stopped it: what was done until then stands in the record already. Or somebody else goes on with it. */
+  async #overtaken(): Promise<"stopped" | "lost"> {
     const found = await readOperation(this.#ctx.queue.session, this.#now.id);
     if (found === null || found === "none" || found.record.state !== "stopped") return "lost";
-    const { next, applied, refused } = record;
-    const last = await saveOperation(this.#ctx.queue, found, { ...found.record, next, applied, refused });
-    this.#now = typeof last === "string" ? found : last;
+    this.#now = found;
     return "stopped";
   }
 }
 
-/** Refused because we had done it already, before we were killed: the job's last change is this operator's, and not older. */
-function isOurOwn(result: NotApplied, { by, started }: OperationRecord): boolean {
-  if (result.kind !== "refused" || result.last === undefined) return false;
-  const { actor, at } = result.last;
-  return actor === by && (parseTimestamp(at) ?? 0) >= (parseTimestamp(started) ?? 0);
+type Saved = "saved" | "stopped" | "lost";
+
+/** The record after the first `through` jobs of a slice, of which `progress` tells. */
+function counted(
+  before: OperationRecord,
+  through: number,
+  { done, refused, conflicts, notFound }: BulkProgress,
+  exceptions: readonly BulkException[],
+): OperationRecord {
+  const met = done + conflicts + notFound + Object.values(refused).reduce((sum, count) => sum + count, 0);
+  const gone = through - met;
+  return {
+    ...before,
+    next: before.next + through,
+    applied: before.applied + done,
+    refused: addRefusals(before.refused, [
+      ...exceptions.map(({ id, result }) => ({ why: "why" in result ? result.why : GONE, example: id, count: 1 })),
+      ...(gone > 0 ? [{ why: GONE, example: "", count: gone }] : []),
+    ]),
+  };
 }
 
 type Refusals = OperationRecord["refused"];
