@@ -18,7 +18,7 @@ export type {
   SweepContext,
 } from "./duty.ts";
 export { consumed, done, fail, retry, snooze } from "./outcome.ts";
-export type { BatchOutcome, InboxOutcome, Outcome, Retry, Snooze } from "./outcome.ts";
+export type { BatchOutcome, Consumed, InboxOutcome, Outcome, Retry, Snooze } from "./outcome.ts";
 export { type Log, makeLog, silentLog } from "./log.ts";
 export { baseConfig, type BaseConfig } from "./config/base-config.ts";
 export { type EgressRule, egressSettings } from "./config/egress-settings.ts";

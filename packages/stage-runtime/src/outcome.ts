@@ -1,5 +1,6 @@
 /** What a handler says has happened. The engine decides what it means: states, attempts and delays are not its business. */
 import type { BatchEnding, ErrorCode, JobChanges } from "@sluice/queue-core";
+import type { Op } from "@sluice/zookeeper";
 
 /** Not now, and nobody's fault ("volume 83 % full"): no attempt is counted. */
 export interface Snooze {
@@ -26,11 +27,17 @@ export type Outcome =
 export type BatchOutcome = BatchEnding | Snooze | Retry;
 
 /** An inbox item is finished with, or stays for later. */
-export type InboxOutcome = { readonly kind: "consumed" } | Snooze | Retry;
+export type InboxOutcome = Consumed | Snooze | Retry;
+
+export interface Consumed {
+  readonly kind: "consumed";
+  /** What is written in the multi that takes the item away; asked for again when it was planned against an older tree. */
+  readonly leaving?: () => Promise<readonly Op[]>;
+}
 
 export const done = (changes: JobChanges = {}): Outcome => ({ kind: "done", changes });
 export const snooze = (delayMs: number, why: string): Snooze => ({ kind: "snooze", delayMs, why });
 export const retry = (code: ErrorCode, message: string, delayMs?: number): Retry =>
   delayMs === undefined ? { kind: "retry", code, message } : { kind: "retry", code, message, delayMs };
 export const fail = (code: ErrorCode, message: string): Outcome => ({ kind: "fail", code, message });
-export const consumed: InboxOutcome = { kind: "consumed" };
+export const consumed: Consumed = { kind: "consumed" };

@@ -162,6 +162,31 @@ describe("an inbox", () => {
     expect(told.sort()).toEqual(["a: for a", "b: for b", "c: for c", "d: for d"]);
   });
 
+  test("writes what an item leaves behind in the move that takes it away, planned anew where it came too late", async () => {
+    const note = "/fleet/callbacks-note";
+    await world.write([{ op: "create", path: note, data: Buffer.from("") }]);
+    let handled = 0;
+    const versions = [7, 0, 7, 7, 7, 7, 7];
+    const duty = inbox(({ name }) => {
+      handled += 1;
+      const leaving = () =>
+        Promise.resolve([{ op: "set", path: note, data: Buffer.from(name), version: versions.shift()! } as const]);
+      return Promise.resolve({ kind: "consumed", leaving });
+    });
+    const { recorder } = world.start("notifier", [duty]);
+    const read = async (): Promise<string> => {
+      const node = await world.session.get(note);
+      return node.ok ? node.value.data.toString() : node.code;
+    };
+    await leave("a");
+    await recorder.until("item", 1);
+    expect([handled, await read(), await world.children(PATH)]).toEqual([1, "a", []]);
+    // It never fits: the item goes all the same, and is not handled again.
+    await leave("b");
+    await recorder.until("item", 2);
+    expect([handled, await read(), await world.children(PATH)]).toEqual([2, "a", []]);
+  });
+
   test("keeps an item that has to wait, unlocked, and comes back to it", async () => {
     await leave("a");
     const outcomes = [snooze(1, "later"), retry("CALLBACK_FAILED", "503", 1), consumed];

@@ -22,6 +22,7 @@ describe("the checker finds nothing in", () => {
     const [id] = jobs;
     await history.stepTo(id!, "Downloading");
     await history.step(id!, "Failed");
+    await history.send("notifier", [await history.historyOp(id!, (job) => ({ ...job, called: [1, "delivered"] }))]);
     await history.report(batch, "Failed", jobs, []);
     await history.operate(id!, "Downloading", "resume", { retry: 1 });
     await history.stepTo(id!, "Completed");

@@ -47,6 +47,15 @@ const JOBS: readonly Fault[] = [
   ],
   [
     "I-19 OWNER-WRITES",
+    "the end of a callback noted by a stage that calls nobody back",
+    async ({ history, id }) => {
+      await history.stepTo(id, "Downloading");
+      await history.step(id, "Failed");
+      await history.send("recorder", [await history.historyOp(id, (job) => ({ ...job, called: [1, "delivered"] }))]);
+    },
+  ],
+  [
+    "I-19 OWNER-WRITES",
     "a claim that tears down another's lock",
     async ({ history, id }) => {
       await history.claim(id);

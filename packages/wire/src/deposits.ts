@@ -131,7 +131,7 @@ const callback = z.object({
   about: z.enum(["completed", "failed"]),
   outcome: z
     .enum(["waiting", "delivered", "not-delivered", "over"])
-    .describe("over: about a failed job, taken or given up after its time; the notifier's log says which"),
+    .describe("over: about a failed job, taken or given up; which of them is no longer known"),
   at: time.describe("of the last word about it"),
   attempts: count.nullable().describe("null: not counted"),
   to: text.describe("the receiver; null: its collection has no callback any more"),

@@ -1,7 +1,7 @@
 /** What depositors and their systems were told: from the job's history, and from the reporter's marks. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ProfileLookup } from "@sluice/profile-store";
-import { actOnJob, type BatchId, type JobId, paths } from "@sluice/queue-core";
+import { actOnJob, type BatchId, callbackNoteOps, type JobId, paths, resumeJob } from "@sluice/queue-core";
 import {
   aBatchOfJobs,
   advance,
@@ -15,6 +15,7 @@ import { ADMIN } from "@sluice/wire";
 import { printMailMark } from "@sluice/working-folder";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { whyNobodyIsTold } from "../src/http/told.ts";
 import { COLLECTION, startAdmin, type TestAdmin, valueOf } from "./support.ts";
 
 const OLGA = { name: "olga", reason: "the receiver was away" };
@@ -73,13 +74,29 @@ describe("the callback of a job", () => {
     expect((await look(id)).callback).toMatchObject({ outcome: "not-delivered", attempts: 1, detail: "410 Gone" });
   });
 
-  test("about a failure waits with the notifier until that has taken it", async () => {
+  test("about a failure waits with the notifier until that has told it, or has given it up", async () => {
     const id = made.jobs[2]!;
     await actOnJob(intake.ctx, OLGA, "fail", id);
     expect((await look(id)).callback).toMatchObject({ about: "failed", outcome: "waiting", attempts: null });
     const taken = await intake.session.multi([{ op: "delete", path: paths.callback(id, 0), version: 0 }]);
     expect(taken.ok).toBe(true);
     expect((await look(id)).callback).toMatchObject({ about: "failed", outcome: "over" });
+    const note = async (retry: number, notDelivered: string): Promise<void> => {
+      const ops = await callbackNoteOps(notifier.session, id, { retry }, { atMs: 1_000_000, notDelivered });
+      if (ops.length > 0) expect(await notifier.session.multi(ops)).toMatchObject({ ok: true });
+    };
+    await note(0, "");
+    const at = new Date(1_000_000).toISOString();
+    expect((await look(id)).callback).toMatchObject({ about: "failed", outcome: "delivered", at, detail: null });
+    await note(0, "410 Gone");
+    expect((await look(id)).callback).toMatchObject({ outcome: "not-delivered", detail: "410 Gone" });
+    await note(1, "");
+    expect((await look(id)).callback).toMatchObject({ outcome: "not-delivered" });
+    // A new story: what was said of the old failure is forgotten, and noted no more.
+    await resumeJob(intake.ctx, OLGA, id);
+    await note(0, "");
+    await actOnJob(intake.ctx, OLGA, "fail", id);
+    expect((await look(id)).callback).toMatchObject({ about: "failed", outcome: "waiting" });
   });
 });
 
@@ -96,4 +113,28 @@ test("mails are told with their outcome; addresses only to those who work with t
   const batch = async (role: "viewer" | "depositor") =>
     valueOf(await admin.as(role).call(ADMIN.batch, { params: { id: made.batch } })).notification;
   expect([await batch("depositor"), await batch("viewer")]).toEqual(["jo@example.org", null]);
+});
+
+describe("a failure", () => {
+  const profile = (lines: Record<string, unknown>): ProfileLookup =>
+    ({
+      ok: true,
+      profile: { notificationTo: [], notificationSuppression: "none", ...lines },
+    }) as unknown as ProfileLookup;
+  const NONE: ProfileLookup = { ok: false, problem: "there is no such profile" };
+  const TO = { notificationTo: ["staff@example.org"] };
+  const QUIET = { notificationSuppression: "full" };
+
+  test.each([
+    ["the submission's address", "jo@example.org", NONE, null],
+    ["the profile's address", undefined, profile(TO), null],
+    ["the callback alone", undefined, profile({ ...QUIET, callbackUrl: "https://etd.example.org" }), null],
+    ["nobody: none is named", "", profile({}), "neither callback nor address"],
+    ["nobody: what is named is no address", "jo", NONE, "neither callback nor address"],
+    ["nobody: the collection suppresses all mails", "jo@example.org", profile({ ...TO, ...QUIET }), "suppresses all"],
+  ])("is told to %s", (_who, named, found, why) => {
+    const said = whyNobodyIsTold(named, found);
+    if (why === null) expect(said).toBeNull();
+    else expect(said).toContain(why);
+  });
 });

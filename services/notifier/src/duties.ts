@@ -1,4 +1,4 @@
-import { readJob } from "@sluice/queue-core";
+import { callbackNoteOps, readJob } from "@sluice/queue-core";
 import type { Duty } from "@sluice/stage-runtime";
 import type { NotifierConfig } from "./config.ts";
 import { failedInbox, type FailedInboxParts } from "./failed-inbox.ts";
@@ -14,6 +14,7 @@ export function notifierDuties(config: Settings, given: Parts): readonly Duty[] 
     failedInbox({
       ...parts,
       readSubject: (queue, id) => readJob(queue.session, id),
+      note: (queue, id, record, end) => callbackNoteOps(queue.session, id, record, end),
       giveUpAfterMs: config.FAILED_CALLBACK_GIVE_UP_MS,
     }),
   ];

@@ -1,5 +1,6 @@
 import type { ProfileStore } from "@sluice/profile-store";
 import {
+  type CallbackEnd,
   type CallbackRecord,
   type JobId,
   parseJobId,
@@ -21,6 +22,7 @@ import {
   snooze,
 } from "@sluice/stage-runtime";
 import { parseTraceparent, traced } from "@sluice/tracing";
+import type { Op } from "@sluice/zookeeper";
 import { callbackAddress } from "./callback-address.ts";
 import { type CallbackRequest, deliver, type Delivery, type DeliveryHook } from "./delivery.ts";
 import { type CallbackSubject, jobStateJson } from "./job-state.ts";
@@ -30,6 +32,8 @@ export interface FailedInboxParts {
   readonly egress: Pick<Egress, "post">;
   /** The failed job as the tree has it. */
   readonly readSubject: (queue: QueueContext, id: JobId) => Promise<Viewed<CallbackSubject>>;
+  /** What is left behind of a callback that is over. */
+  readonly note: (queue: QueueContext, id: JobId, record: CallbackRecord, end: CallbackEnd) => Promise<readonly Op[]>;
   /** How long a receiver that is away is tried, counted from the failure: in the tree, so that a restart forgets nothing. */
   readonly giveUpAfterMs: number;
   readonly persistentUrlBase: string | null;
@@ -63,7 +67,7 @@ async function handle(item: InboxItem, ctx: InboxContext, parts: FailedInboxPart
     case "none":
       return consumed;
     case "broken":
-      return settle({ kind: "refused", why: subject.problem }, record.value, ctx, parts);
+      return settle({ kind: "refused", why: subject.problem }, id, record.value, ctx, parts);
     case "found":
       return await tell(id, record.value, subject.value, ctx, parts);
   }
@@ -77,7 +81,7 @@ async function tell(
   parts: FailedInboxParts,
 ): Promise<InboxOutcome> {
   const found = parts.profiles.get(subject.configuration.profile_name);
-  if (!found.ok) return settle({ kind: "later", why: found.problem }, record, ctx, parts);
+  if (!found.ok) return settle({ kind: "later", why: found.problem }, id, record, ctx, parts);
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return consumed;
   await ctx.failpoint("beforeEffect");
@@ -89,7 +93,7 @@ async function tell(
   );
   await ctx.failpoint("afterEffect");
   parts.onDelivery?.(delivery.kind);
-  return settle(delivery, record, ctx, parts);
+  return settle(delivery, id, record, ctx, parts);
 }
 
 function failedCallback(
@@ -109,12 +113,30 @@ function failedCallback(
   };
 }
 
-/** The job has failed already: nothing worse can come of a callback that is not taken than a line in the log. */
-function settle(delivery: Delivery, record: CallbackRecord, ctx: InboxContext, parts: FailedInboxParts): InboxOutcome {
-  if (delivery.kind === "accepted") return consumed;
+/** The job has failed already: nothing worse can come of a callback that is not taken than a note and a line in the log. */
+function settle(
+  delivery: Delivery,
+  id: JobId,
+  record: CallbackRecord,
+  ctx: InboxContext,
+  parts: FailedInboxParts,
+): InboxOutcome {
+  if (delivery.kind === "accepted") return told(id, record, "", ctx, parts);
   const failedAtMs = parseTimestamp(record.at) ?? 0;
   if (delivery.kind === "later" && ctx.clock.nowMs() - failedAtMs < parts.giveUpAfterMs)
     return retry("CALLBACK_FAILED", delivery.why, delivery.delayMs);
   ctx.log.warn({ why: delivery.why }, "the callback of a failed job was given up");
-  return consumed;
+  return told(id, record, delivery.why, ctx, parts);
 }
+
+/** Whoever looks at the job sees what became of it; the item and its lock are gone with the same move. */
+const told = (
+  id: JobId,
+  record: CallbackRecord,
+  notDelivered: string,
+  { queue, clock }: InboxContext,
+  { note }: FailedInboxParts,
+): InboxOutcome => ({
+  kind: "consumed",
+  leaving: () => note(queue, id, record, { atMs: clock.nowMs(), notDelivered }),
+});

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { formatTimestamp, type QueueContext, records, type Viewed } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
-import type { InboxContext } from "@sluice/stage-runtime";
+import type { InboxContext, InboxOutcome } from "@sluice/stage-runtime";
 import { failedInbox } from "../src/failed-inbox.ts";
 import type { CallbackSubject } from "../src/job-state.ts";
 import {
@@ -22,7 +22,10 @@ const HOUR_MS = 3_600_000;
 describe("the callback of a failed job", () => {
   let egress: Egress;
   let server: Receiver | undefined;
+  /** What is left behind of callbacks that are over: why they were not delivered. */
+  let left: string[];
   beforeEach(() => {
+    left = [];
     egress = loopbackEgress();
   });
   afterEach(async () => {
@@ -47,16 +50,26 @@ describe("the callback of a failed job", () => {
       profiles: profileWith(lines),
       egress,
       readSubject: () => Promise.resolve(subject),
+      note(_queue, _id, _record, { notDelivered }) {
+        left.push(notDelivered);
+        return Promise.resolve([]);
+      },
       giveUpAfterMs: HOUR_MS,
       persistentUrlBase: null,
     });
+  /** As the engine takes an item away. */
+  const noted = async (outcome: InboxOutcome): Promise<readonly string[]> => {
+    if (outcome.kind === "consumed") await outcome.leaving?.();
+    return left;
+  };
   const context = (log = logbook().log): InboxContext => ({ ...jobContext(log), queue: {} as QueueContext });
 
   test("is told with what went wrong, under a key for this failure", async () => {
     server = await receiver(answers(204));
     const outcome = await inbox([`CallbackURL: http://${server.host}`]).handle(news(1_000, 3), context());
 
-    expect(outcome).toEqual({ kind: "consumed" });
+    expect(outcome).toMatchObject({ kind: "consumed" });
+    expect(await noted(outcome)).toEqual([""]);
     expect(server.received[0]).toMatchObject({
       path: `/mc/${JOB_NAME}`,
       headers: { "idempotency-key": "jid0000000007.FAILED.3" },
@@ -78,7 +91,9 @@ describe("the callback of a failed job", () => {
 
     expect(await callbacks.handle(news(HOUR_MS - 1_000), context(log))).toMatchObject({ kind: "retry" });
     expect(notes).toEqual([]);
-    expect(await callbacks.handle(news(HOUR_MS), context(log))).toEqual({ kind: "consumed" });
+    const last = await callbacks.handle(news(HOUR_MS), context(log));
+    expect(last).toMatchObject({ kind: "consumed" });
+    expect(await noted(last)).toEqual([expect.stringContaining("500")]);
     expect(notes).toMatchObject([{ level: "warn" }]);
     expect(server.received).toHaveLength(2);
   });
@@ -86,9 +101,9 @@ describe("the callback of a failed job", () => {
   test("is given up at once when the receiver refuses it", async () => {
     server = await receiver(answers(404));
     const { log, notes } = logbook();
-    expect(await inbox([`CallbackURL: http://${server.host}`]).handle(news(), context(log))).toEqual({
-      kind: "consumed",
-    });
+    const outcome = await inbox([`CallbackURL: http://${server.host}`]).handle(news(), context(log));
+    expect(outcome).toMatchObject({ kind: "consumed" });
+    expect(await noted(outcome)).toEqual([expect.stringContaining("404")]);
     expect(notes).toMatchObject([{ level: "warn" }]);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type JobId, paths, readJob } from "@sluice/queue-core";
+import { calledBackOf, type JobId, paths, readJob } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
 import { baseConfig, readConfig, Service, silentLog } from "@sluice/stage-runtime";
 import {
@@ -96,6 +96,8 @@ describe("the notifier on a real tree", () => {
       return left.ok && left.value.names.length === 0;
     });
     expect(keys()).toEqual([`${job}.COMPLETED.0`, `${job}.FAILED.0`]);
+    const { history } = await untilState(job, "Failed");
+    expect(calledBackOf(history!)).toMatchObject({ delivered: false, detail: expect.stringContaining("404") });
     expect(violations()).toEqual([]);
   });
 

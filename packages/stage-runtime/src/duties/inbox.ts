@@ -6,11 +6,12 @@ import { letGo } from "../engine/let-go.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
 import type { Log } from "../log.ts";
-import { type InboxOutcome, retry } from "../outcome.ts";
+import { type Consumed, type InboxOutcome, retry } from "../outcome.ts";
 import { type ItemResult, startItemDuty } from "./item-loop.ts";
 import { ItemRetries } from "./item-retries.ts";
 
 const HELD_BY_ANOTHER_MS = 1_000;
+const LEAVING_TRIES = 5;
 const NO_ANSWER: Fault = { ok: false, code: "UNKNOWN", detail: "" };
 
 export function startInbox(inbox: Inbox, scope: Scope): RunningDuty {
@@ -53,7 +54,7 @@ class InboxWork {
     if (!item.ok) return await this.#unread(item.code);
     const outcome = await this.#handle(item.value.data);
     if (isLost(this.#scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
-    if (outcome.kind === "consumed") return await this.#consume(item.value.stat);
+    if (outcome.kind === "consumed") return await this.#consume(item.value.stat, outcome);
     await this.#dropLock();
     return this.#later(outcome);
   }
@@ -114,16 +115,25 @@ class InboxWork {
     });
   }
 
-  async #consume({ version, czxid }: Stat): Promise<ItemResult> {
+  async #consume({ version, czxid }: Stat, outcome: Consumed): Promise<ItemResult> {
     this.#retries.succeeded(this.#name);
     if (!this.#inbox.exclusive && !(await this.#isStillThere(czxid))) return { kind: "gone", outcome: "consumed" };
-    const unlock = this.#inbox.exclusive ? [{ op: "delete", path: this.#lock, version: 0 } as const] : [];
-    const answer = await this.#submit([...unlock, { op: "delete", path: this.#path, version }]);
+    const answer = await this.#remove(version, outcome);
     if (answer.ok || answer.code === "NO_NODE") return { kind: "gone", outcome: "consumed" };
     this.#log.warn({ code: answer.code }, "an item was not removed");
     await this.#dropLock();
-    await this.#dropLock();
     return { kind: "later", outcome: "refused", delayMs: HELD_BY_ANOTHER_MS };
+  }
+
+  /** What it leaves behind is for people: where that keeps changing, the item goes without. */
+  async #remove(version: number, { leaving }: Consumed) {
+    const unlock = this.#inbox.exclusive ? [{ op: "delete", path: this.#lock, version: 0 } as const] : [];
+    const removal = [...unlock, { op: "delete", path: this.#path, version } as const];
+    for (let attempt = 0; leaving !== undefined && attempt < LEAVING_TRIES; attempt++) {
+      const answer = await this.#submit([...removal, ...(await leaving())]);
+      if (answer.ok || answer.code === "UNKNOWN" || answer.index < removal.length) return answer;
+    }
+    return await this.#submit(removal);
   }
 
   /**

@@ -12,7 +12,7 @@ export function mayWriteJob(change: JobChange): boolean {
   if (author.role === "operator") return false;
   if (!before.exists) return batchBefore?.lock?.owner === author.session;
   if (author.role === "reporter" && (!after.exists || takesAlong(change) || sweepsEntry(change))) return true;
-  return removesGhost(change) || tidiesHistory(change);
+  return removesGhost(change) || tidiesHistory(change) || notesCallback(change);
 }
 
 /** A deleted batch takes its jobs with it. */
@@ -32,14 +32,26 @@ const removesGhost = ({ before, after, wrote }: JobChange): boolean =>
   after.entries.some(({ state }) => state === after.status?.status);
 
 /** The stage that a job waits for says why it waits, or takes back the attempt of a claim that it lost. */
-function tidiesHistory({ before, after, author, wrote }: JobChange): boolean {
-  if (!only(wrote, "history") || before.lock !== null || after.status === null) return false;
-  if (jobRow(after.status.status).owner !== author.role) return false;
-  const [was, is] = [historyOf(before), historyOf(after)];
-  if (was === null || is === null) return false;
-  if (!isTailOf(is.events, was.events)) return false;
+function tidiesHistory(change: JobChange): boolean {
+  const { after, author } = change;
+  if (after.status === null || jobRow(after.status.status).owner !== author.role) return false;
+  const [was, is] = [historyOf(change.before), historyOf(after)];
+  if (was === null || is === null || !rewritesHistory(change)) return false;
   return counts(is) === counts(was) || (was.claimed !== undefined && counts(is) === counts(takenBack(was)));
 }
+
+/** What became of the callback about a failure is noted with the failed job. */
+function notesCallback(change: JobChange): boolean {
+  const [was, is] = [historyOf(change.before), historyOf(change.after)];
+  if (change.author.role !== "notifier" || change.after.status?.status !== "Failed") return false;
+  return was !== null && is !== null && rewritesHistory(change) && counts(is) === counts(was);
+}
+
+/** Alone, and of a job that nobody has in hand; nothing that happened is told otherwise. */
+const rewritesHistory = ({ before, after, wrote }: JobChange): boolean =>
+  only(wrote, "history") &&
+  before.lock === null &&
+  isTailOf(historyOf(after)?.events ?? [], historyOf(before)?.events ?? []);
 
 /** The reason and the delay are for people. */
 const counts = ({ attempts, claimed, files }: FleetJob): string => JSON.stringify([attempts, claimed, files]);

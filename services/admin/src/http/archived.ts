@@ -50,7 +50,7 @@ export async function archivedJob(
   if (!inScope(scope, job.configuration.profile_name)) return nothing("job");
   const nothingToDo = { worker: null, resume_at: null, resume_choices: [], not_before: null, hold: null, actions: [] };
   const shown = showJob(job, null, fromArchive(null));
-  const callback = callbackOf({ job: shown, profile: profiles.get(shown.profile), isQueued: false });
+  const callback = callbackOf({ job: shown, profile: profiles.get(shown.profile), isQueued: false, called: null });
   return { value: { ...shown, callback, mails: [], ...nothingToDo } };
 }
 

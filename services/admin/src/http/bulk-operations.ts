@@ -25,6 +25,7 @@ import { change, confirmation } from "./changes.ts";
 import type { AdminDeps } from "./deps.ts";
 import { orderOf } from "./job-action.ts";
 import { type Seen, serve } from "./serve.ts";
+import { whyNobodyIsTold } from "./told.ts";
 
 const OPERATIONS_SHOWN = 50;
 
@@ -141,10 +142,7 @@ function needsConfirmation(
 ): boolean {
   if (action === "delete") return true;
   if (action !== "fail") return false;
-  return [...profiles].some((name) => {
-    const found = known.get(name);
-    return !found.ok || (found.profile.callbackUrl === undefined && found.profile.notificationTo.length === 0);
-  });
+  return [...profiles].some((name) => whyNobodyIsTold(undefined, known.get(name)) !== null);
 }
 
 async function previewOf(open: OpenQueue, { action }: BulkRequest, found: SelectionCount): Promise<BulkPreview | null> {

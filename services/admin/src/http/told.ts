@@ -1,6 +1,6 @@
 /** Who hears of a change and who does not: what an operator must have read before it is made. Pure. */
 import type { BatchView, JobView } from "@sluice/queue-core";
-import type { ProfileLookup } from "@sluice/profile-store";
+import { mailRecipients, type ProfileLookup } from "@sluice/profile-store";
 import type { BatchRequest, JobRequest } from "@sluice/wire";
 
 /** null: nothing has to be confirmed. */
@@ -14,10 +14,8 @@ export function jobWarning(
   if (request.action === "delete") {
     return `a deleted job is in no report: ${submitter} will not be told what became of it`;
   }
-  if (request.action === "fail" && !isTold(batch, profile)) {
-    return `nobody is told that ${job.id} failed: its collection has neither callback nor address for mails, and the submission named none`;
-  }
-  return null;
+  const silence = request.action === "fail" ? whyNobodyIsTold(batch.submission.notification, profile) : null;
+  return silence === null ? null : `nobody is told that ${job.id} failed: ${silence}`;
 }
 
 export function batchWarning(request: Pick<BatchRequest, "action">, batch: BatchView): string | null {
@@ -26,7 +24,11 @@ export function batchWarning(request: Pick<BatchRequest, "action">, batch: Batch
   return `${submitter} gets no report of ${batch.id}: neither its end nor that of its jobs is told`;
 }
 
-function isTold({ submission }: BatchView, profile: ProfileLookup): boolean {
-  if (submission.notification !== undefined && submission.notification !== "") return true;
-  return profile.ok && (profile.profile.callbackUrl !== undefined || profile.profile.notificationTo.length > 0);
+/** Whether a failure is told by callback or mail, as notifier and reporter would; null: it is. */
+export function whyNobodyIsTold(named: string | undefined, found: ProfileLookup): string | null {
+  const profile = found.ok ? found.profile : null;
+  if (profile?.callbackUrl !== undefined || mailRecipients(named, profile).length > 0) return null;
+  return profile?.notificationSuppression === "full"
+    ? "its collection has no callback, and suppresses all mails"
+    : "its collection has neither callback nor address for mails, and the submission named none";
 }

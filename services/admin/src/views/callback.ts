@@ -1,6 +1,6 @@
 /** What the depositor's system was told of a job, as the job's own history has it. Pure. */
 import type { ProfileLookup } from "@sluice/profile-store";
-import type { JobState } from "@sluice/queue-core";
+import type { CalledBack, JobState } from "@sluice/queue-core";
 import type { Callback, Job } from "@sluice/wire";
 
 export interface Tellable {
@@ -8,6 +8,8 @@ export interface Tellable {
   readonly profile: ProfileLookup;
   /** The news of its failure is still with the notifier. */
   readonly isQueued: boolean;
+  /** What the notifier noted when that was over; null: nothing. */
+  readonly called: CalledBack | null;
 }
 
 const TELLS: JobState = "Notify";
@@ -15,7 +17,7 @@ const TELLS: JobState = "Notify";
 const NOT_DELIVERED = "not called back: ";
 
 /** null: nothing was due so far, or its collection wants no callback. */
-export function callbackOf({ job, profile, isQueued }: Tellable): Callback | null {
+export function callbackOf({ job, profile, isQueued, called }: Tellable): Callback | null {
   const url = profile.ok ? profile.profile.callbackUrl : undefined;
   const to = url === undefined ? null : new URL(url).origin;
   if (profile.ok && url === undefined) return null;
@@ -34,17 +36,20 @@ export function callbackOf({ job, profile, isQueued }: Tellable): Callback | nul
       return { about: "completed", outcome, at: last?.at ?? null, attempts: tries.length, to, detail: why };
     }
     case "Failed":
-      return {
-        about: "failed",
-        outcome: isQueued ? "waiting" : "over",
-        at: job.last_modified,
-        attempts: null,
-        to,
-        detail: null,
-      };
+      return { about: "failed", ...failureNews(job, isQueued, called), attempts: null, to };
     default:
       return null;
   }
+}
+
+function failureNews(
+  { last_modified }: Tellable["job"],
+  isQueued: boolean,
+  called: CalledBack | null,
+): Pick<Callback, "outcome" | "at" | "detail"> {
+  if (isQueued || called === null) return { outcome: isQueued ? "waiting" : "over", at: last_modified, detail: null };
+  const { atMs, delivered, detail } = called;
+  return { outcome: delivered ? "delivered" : "not-delivered", at: new Date(atMs).toISOString(), detail };
 }
 
 /** What was tried before somebody resumed the job belongs to an older story. */

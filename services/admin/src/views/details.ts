@@ -4,6 +4,7 @@ import {
   type BatchId,
   batchRow,
   type BatchView,
+  calledBackOf,
   isEnded,
   isFinal,
   isResumable,
@@ -70,7 +71,7 @@ export async function jobDetail(session: Session, job: JobView, news: JobNews): 
   const expansion = expanded == null ? null : records.expansion.decode(expanded.data);
   return {
     ...shown,
-    callback: callbackOf({ job: shown, profile, isQueued: callback != null }),
+    callback: callbackOf({ job: shown, profile, isQueued: callback != null, called: calledBackOf(job.history ?? {}) }),
     // A report is marked before it is counted.
     mails: await news.mails(job.batchId, (expansion?.ok === true ? expansion.value.reports : 0) + 1),
     worker: job.lock?.owner ?? null,

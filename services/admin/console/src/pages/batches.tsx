@@ -15,7 +15,12 @@ export const nameOf = ({ title, payload_name, bid }: BatchSummary): string => ti
 export function BatchProgress({ batch }: { readonly batch: BatchSummary }) {
   const { processing, failed, completed, deleted } = batch.counts;
   const total = batch.rows ?? processing + failed + completed + deleted;
-  const ended = completed + failed + deleted;
+  const said = [
+    `${count(completed)} of ${many(total, "job")} completed`,
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    ...(deleted > 0 ? [`${count(deleted)} deleted`] : []),
+    ...(batch.created < total ? [`${count(batch.created)} made`] : []),
+  ];
   return (
     <div class="progress">
       <Bar
@@ -28,13 +33,7 @@ export function BatchProgress({ batch }: { readonly batch: BatchSummary }) {
           { tone: "active", n: processing, label: "on their way" },
         ]}
       />
-      <span class="quiet">
-        {batch.rows === null
-          ? "manifest not read yet"
-          : `${count(ended)} of ${many(total, "job")}${failed > 0 ? `, ${count(failed)} failed` : ""}${
-              batch.created < total ? `, ${count(batch.created)} made` : ""
-            }`}
-      </span>
+      <span class="quiet">{batch.rows === null ? "manifest not read yet" : said.join(", ")}</span>
     </div>
   );
 }

@@ -42,7 +42,7 @@ const CALLBACKS: Readonly<Record<Callback["outcome"], readonly [Tone, string]>> 
   waiting: ["warn", "not delivered yet"],
   delivered: ["good", "delivered"],
   "not-delivered": ["bad", "not delivered"],
-  over: ["idle", "taken, or given up: the log says which"],
+  over: ["idle", "taken, or given up: no longer known here"],
 };
 
 const CallbackFacts = ({ callback: { about, outcome, at, attempts, to, detail } }: { readonly callback: Callback }) => (
