@@ -9,10 +9,11 @@ const USAGE = [
   "npm run bench -- fleet [rows]         a batch through the whole fleet: rate, and peak memory of every process",
   "npm run bench -- manifest [rows]      reading a manifest: rate, and peak memory",
   "npm run bench -- console [jobs]       the operators' API over a deep tree: every page, and one order to many jobs",
+  "npm run bench -- scaling [rounds] [folder]   a wave with and without the autoscaler: drain times; CSV and SVG (./data/scaling)",
 ].join("\n");
 
 /** Memory and pages have a limit, unlike rates: false = something was above it. */
-async function run(what: string, count: number | undefined): Promise<boolean> {
+async function run(what: string, count: number | undefined, folder: string | undefined): Promise<boolean> {
   switch (what) {
     case "fleet":
       return await measureFleet(count ?? 10_000);
@@ -20,6 +21,11 @@ async function run(what: string, count: number | undefined): Promise<boolean> {
       return await measureManifest(count ?? 1_000_000);
     case "console":
       return await measureConsole(count ?? 100_000);
+    case "scaling": {
+      // Not loaded for the others: they measure their own memory.
+      const { measureScaling } = await import("./scaling/measure.ts");
+      return await measureScaling(count ?? 1, folder ?? "data/scaling");
+    }
     default:
       if (!/^\d*$/.test(what)) throw new Error(USAGE);
       await measureRates(what === "" ? 5_000 : Number(what));
@@ -27,5 +33,5 @@ async function run(what: string, count: number | undefined): Promise<boolean> {
   }
 }
 
-const [what = "", count] = process.argv.slice(2);
-process.exitCode = (await run(what, count === undefined ? undefined : Number(count))) ? 0 : 1;
+const [what = "", count, folder] = process.argv.slice(2);
+process.exitCode = (await run(what, count === undefined ? undefined : Number(count), folder)) ? 0 : 1;

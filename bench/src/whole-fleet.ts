@@ -31,7 +31,7 @@ interface Intake {
 /** False: a process was above the limit, or the batch did not complete. */
 export async function measureFleet(rows: number): Promise<boolean> {
   const dataDir = await mkdtemp(join(tmpdir(), "sluice-bench-"));
-  const content = await serveContent(rows);
+  const content = await serveContent();
   const logFile = join(dataDir, "bench.log");
   const fleet = await startChild({
     command: process.execPath,
@@ -44,7 +44,7 @@ export async function measureFleet(rows: number): Promise<boolean> {
     const session = await connectSession({ connect: zookeeper, timeoutMs: 30_000 });
     const gone = fleet.exited.then((how) => Promise.reject(new Error(`the fleet ended, ${how}`)));
     const intake = { url: services["batch-intake"] ?? "", token: tokens.depositor };
-    const batch = measureBatch(session, intake, content.manifestUrl, rows);
+    const batch = measureBatch(session, intake, content.manifestUrl(rows), rows);
     const done = await Promise.race([batch, gone]);
     gone.catch(() => undefined); // at the end it is asked to
     const modest = await printCosts(session);
