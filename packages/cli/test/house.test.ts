@@ -107,7 +107,7 @@ test("every example of the help does what it says, or says why not now; no token
   const operation = (await olga(`job resume --state Failed ${WHY} --yes --no-wait -o name`)).out.trim();
   const token = (await root(`token create x --role viewer ${WHY} -o name`)).out.trim();
   // Those that wait for a stage, or talk to an intake, have tests of their own.
-  const elsewhere = new Set(["submit", "batch watch", "job watch"]);
+  const elsewhere = new Set(["submit", "batch watch", "job watch", "doctor"]);
   const commands = COMMANDS.filter(({ words }) => !elsewhere.has(words.join(" ")));
   const secrets = Object.values(admin.tokens);
   // The snapshot comes before the restore that reads it.

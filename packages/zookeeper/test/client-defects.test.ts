@@ -172,6 +172,7 @@ describe("a connection that breaks", () => {
     const chroot = await zk.freshChroot();
     const session = await zk.session({
       connect: proxy.address + chroot,
+      timeoutMs: PATIENT_MS,
       access: {
         ...OPEN_ACCESS,
         credentials: () => [{ scheme: "digest", secret: "worker:secret" }],

@@ -14,6 +14,20 @@ export function newEvents({ before, after }: JobChange): readonly JobEvent[] {
   return (historyOf(after)?.events ?? []).filter(([op]) => !known.has(op));
 }
 
-/** The record is short: its oldest events may go at any write, those that stay are as they were. */
-export const isTailOf = (events: readonly JobEvent[], whole: readonly JobEvent[]): boolean =>
-  events.length <= whole.length && JSON.stringify(events) === JSON.stringify(whole.slice(whole.length - events.length));
+/**
+ * The record is short: its oldest events may go at any write, and the words of those that stay may be cut short. All
+ * else of them is as it was.
+ */
+export function isTailOf(events: readonly JobEvent[], whole: readonly JobEvent[]): boolean {
+  if (events.length > whole.length) return false;
+  const tail = whole.slice(whole.length - events.length);
+  return events.every((event, i) => tail[i] !== undefined && isSameCutShort(event, tail[i]));
+}
+
+const DETAIL = 5;
+
+function isSameCutShort(now: JobEvent, before: JobEvent): boolean {
+  const [words = "", said = ""] = [now[DETAIL], before[DETAIL]];
+  const but = (event: JobEvent): string => JSON.stringify(event.filter((_, i) => i !== DETAIL));
+  return but(now) === but(before) && said.startsWith(words);
+}
