@@ -47,7 +47,7 @@ const Volume = z.looseObject({
 });
 
 const WorkloadShape = z.looseObject({
-  kind: z.enum(["Deployment", "StatefulSet"]),
+  kind: z.enum(["Deployment", "StatefulSet", "CronJob"]),
   metadata: z.looseObject({ name: z.string(), labels: Labels }),
   spec: z.looseObject({
     replicas: z.number().optional(),
@@ -70,10 +70,25 @@ const WorkloadShape = z.looseObject({
 });
 export type Workload = z.infer<typeof WorkloadShape>;
 
-const isWorkload = ({ kind }: KubernetesObject): boolean => kind === "Deployment" || kind === "StatefulSet";
+const CronJobShape = z.looseObject({
+  spec: z.looseObject({
+    jobTemplate: z.looseObject({
+      spec: z.looseObject({ template: z.looseObject({ metadata: z.looseObject({ labels: Labels }) }) }),
+    }),
+  }),
+});
 
+/** A CronJob in the form of the others: its pods are those of its jobs, and Kubernetes itself selects them. */
+function ofCronJob(object: KubernetesObject): unknown {
+  const { template } = CronJobShape.parse(object).spec.jobTemplate.spec;
+  return { ...object, spec: { selector: { matchLabels: template.metadata.labels }, template } };
+}
+
+/** What runs all the time, and what runs by the clock. */
 export const workloadsOf = (objects: readonly KubernetesObject[]): readonly Workload[] =>
-  objects.filter(isWorkload).map((object) => WorkloadShape.parse(object));
+  objects
+    .filter(({ kind }) => ["Deployment", "StatefulSet", "CronJob"].includes(kind))
+    .map((object) => WorkloadShape.parse(object.kind === "CronJob" ? ofCronJob(object) : object));
 
 export const podOf = (workload: Workload) => workload.spec.template.spec;
 export const podLabelsOf = (workload: Workload) => workload.spec.template.metadata.labels;

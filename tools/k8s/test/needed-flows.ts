@@ -5,8 +5,10 @@ import { type KubernetesObject, podOf, servicesOf, type Workload } from "../src/
 import type { Facts } from "./facts.ts";
 
 /** From the settings that the services read; the ports of outside parts are those that docs/kubernetes.md names. */
-export const neededFlows = (objects: readonly KubernetesObject[], facts: Facts): readonly NeededFlow[] =>
-  servicesOf(objects).flatMap((workload) => flowsOf(objects, workload, facts));
+export const neededFlows = (objects: readonly KubernetesObject[], facts: Facts): readonly NeededFlow[] => [
+  ...servicesOf(objects).flatMap((workload) => flowsOf(objects, workload, facts)),
+  { from: "snapshot", to: { workload: "admin" }, port: 8081 },
+];
 
 function flowsOf(objects: readonly KubernetesObject[], workload: Workload, facts: Facts): readonly NeededFlow[] {
   const from = workload.metadata.name;

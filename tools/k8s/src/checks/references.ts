@@ -155,7 +155,7 @@ const ServiceMonitorShape = z.looseObject({
   spec: z.looseObject({ selector: z.unknown(), endpoints: z.array(z.looseObject({ port: z.string() })) }),
 });
 
-/** A pod or server that nobody scrapes is found by nobody: every workload must be met by a monitor, where there are any. */
+/** Whoever runs all the time and is scraped by nobody is found by nobody: each must be met by a monitor, where there are any. */
 function monitorProblems(objects: readonly KubernetesObject[]): readonly string[] {
   const pods = ofKind(objects, "PodMonitor").map((object) => PodMonitorShape.parse(object).spec);
   const services = ofKind(objects, "ServiceMonitor").map((object) => ServiceMonitorShape.parse(object).spec);
@@ -167,7 +167,7 @@ function monitorProblems(objects: readonly KubernetesObject[]): readonly string[
         podMetricsEndpoints.every(({ port }) => portsOf(workload).includes(port)),
     ) || services.some(({ selector, endpoints }) => scrapedByService(objects, workload, selector, endpoints));
   return workloadsOf(objects)
-    .filter((workload) => !scraped(workload))
+    .filter((workload) => workload.kind !== "CronJob" && !scraped(workload))
     .map(({ metadata }) => `${metadata.name}: is scraped by nobody`);
 }
 
