@@ -1,0 +1,89 @@
+/** Parts of the manifests that promise something of their own. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { skipUnless } from "@sluice/local-parts";
+import { flowProblems } from "../src/checks/flows.ts";
+import { settingsProblems } from "../src/checks/settings.ts";
+import { environmentOf, type KubernetesObject, podOf, servicesOf, workloadsOf } from "../src/object.ts";
+import { render } from "../src/render.ts";
+import { schemaProblems } from "../src/schema.ts";
+import { type Facts, gatherFacts, ROOT } from "./facts.ts";
+import { kustomize, rendered } from "./overlays.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-parts-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe.each(["dev", "production"])("ZooKeeper of the overlay %s", (overlay) => {
+  skipUnless(test, kustomize)("ends when it is out of memory, and has as much of it as Kubernetes allows", () => {
+    const objects = rendered(overlay);
+    const zookeeper = workloadsOf(objects).find(({ metadata }) => metadata.name === "zookeeper")!;
+    const [container] = podOf(zookeeper).containers;
+    const { ZK_SERVER_HEAP, SERVER_JVMFLAGS } = environmentOf(objects, container!);
+    expect(SERVER_JVMFLAGS?.split(" ")).toEqual([
+      "-XX:+ExitOnOutOfMemoryError",
+      "-Dzookeeper.snapSizeLimitInKb=131072",
+    ]);
+    const limit = /^(\d+)Gi$/.exec(container!.resources.limits["memory"] ?? "")?.[1];
+    expect(Number(ZK_SERVER_HEAP)).toBeGreaterThanOrEqual(1024);
+    expect(Number(limit) * 1024).toBeGreaterThanOrEqual(Number(ZK_SERVER_HEAP) * 1.5);
+  });
+});
+
+test("the nightly snapshot runs the command with a file of the day, and the token's file", async () => {
+  const sluice = join(folder, "main.mjs");
+  await writeFile(sluice, "console.log(JSON.stringify(process.argv.slice(2)));");
+  const nightly = `${ROOT}k8s/components/snapshots/nightly.mjs`;
+  const env = { ...process.env, SLUICE_TOKEN_FILE: "/secrets/token" };
+  const { stdout } = await promisify(execFile)(process.execPath, [nightly, sluice, "/snapshots"], { env });
+  expect(JSON.parse(stdout)).toEqual([
+    "snapshot",
+    expect.stringMatching(/^\/snapshots\/tree-[0-3]\d\.snapshot\.gz$/),
+    "--token-file",
+    "/secrets/token",
+  ]);
+});
+
+skipUnless(describe, kustomize)("the component tracing, over production", () => {
+  let facts: Facts;
+  let objects: readonly KubernetesObject[];
+  beforeAll(async () => {
+    facts = await gatherFacts();
+    const [resources, components] = ["overlays/production", "components/tracing"].map((part) => [
+      relative(folder, `${ROOT}k8s/${part}`),
+    ]);
+    const kustomization = JSON.stringify({ resources, components, namespace: "sluice" });
+    await writeFile(join(folder, "kustomization.yaml"), kustomization);
+    if (!("skip" in kustomize)) objects = render(kustomize, folder);
+  });
+  afterAll(() => facts.remove());
+
+  test("is valid, and names a collector that every service accepts", async () => {
+    expect(await schemaProblems(objects)).toEqual([]);
+    expect(settingsProblems(objects, facts)).toEqual([]);
+    const endpoints = servicesOf(objects).map(
+      (workload) => environmentOf(objects, podOf(workload).containers[0]!)["OTEL_EXPORTER_OTLP_ENDPOINT"],
+    );
+    expect(new Set(endpoints)).toEqual(new Set(["http://opentelemetry-collector.monitoring:4318"]));
+  });
+
+  test("lets every service reach it, and nobody else", () => {
+    expect(flowProblems(objects, [])).toEqual([]);
+    const policy = objects.find(({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === "traces");
+    expect(policy?.["spec"]).toMatchObject({
+      podSelector: { matchExpressions: [{ values: ["stage", "console"] }] },
+      egress: [
+        {
+          to: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
+          ports: [{ port: 4318 }],
+        },
+      ],
+    });
+  });
+});
