@@ -2,6 +2,7 @@
 import type { Scope } from "@sluice/access";
 import { type Problem, problem } from "@sluice/http-api";
 import {
+  type BatchId,
   ERROR_CODES,
   type ErrorCode,
   type JobFilter as QueueFilter,
@@ -13,7 +14,8 @@ import {
 import type { OpenQueue } from "@sluice/stage-runtime";
 import type { JobFilter } from "@sluice/wire";
 import { isMeant } from "../index/search.ts";
-import { batchIdOf } from "../views/lookup.ts";
+import { foundOr } from "../http/looks.ts";
+import { lookUpBatch } from "../views/lookup.ts";
 
 type Read = { readonly filter: QueueFilter } | { readonly problem: Problem };
 
@@ -31,8 +33,8 @@ export async function readFilter(open: OpenQueue, given: JobFilter, scope: Scope
   const ids = named === null ? listed : (listed ?? [named]).filter((id) => id === null || id === named);
   const unknown = ids?.indexOf(null) ?? -1;
   if (unknown >= 0) return wrong(`/filter/ids/${unknown}`, "is no id of a job");
-  const batch = given.batch === undefined ? undefined : await batchIdOf(open, given.batch);
-  if (batch === null) return wrong("/filter/batch", "there is no such batch");
+  const batch = given.batch === undefined ? undefined : await batchNamed(open, given.batch, scope);
+  if (typeof batch === "object") return batch;
   const { error_code: code } = given;
   if (code !== undefined && !isErrorCode(code)) return wrong("/filter/error_code", "there is no such code");
   const { priority_from: min, priority_to: max } = given;
@@ -50,6 +52,18 @@ export async function readFilter(open: OpenQueue, given: JobFilter, scope: Scope
       ...(given.older_than_seconds === undefined ? {} : { olderThanMs: given.older_than_seconds * 1_000 }),
     },
   };
+}
+
+/** Whether others have one of this name is not the caller's to know. */
+async function batchNamed(
+  open: OpenQueue,
+  raw: string,
+  scope: Scope,
+): Promise<BatchId | { readonly problem: Problem }> {
+  const view = await lookUpBatch(open, raw, scope);
+  if (view.kind === "none") return wrong("/filter/batch", "there is no such batch");
+  const found = foundOr(view, "batch");
+  return "problem" in found ? found : found.value.id;
 }
 
 const rangeOf = (
