@@ -1,6 +1,6 @@
 /** Parts of the manifests that promise something of their own. */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -34,6 +34,16 @@ describe.each(["dev", "production"])("ZooKeeper of the overlay %s", (overlay) =>
     expect(Number(ZK_SERVER_HEAP)).toBeGreaterThanOrEqual(1024);
     expect(Number(limit) * 1024).toBeGreaterThanOrEqual(Number(ZK_SERVER_HEAP) * 1.5);
   });
+});
+
+test("manifests and compose name the images of this version", async () => {
+  const read = (path: string): Promise<string> => readFile(`${ROOT}${path}`, "utf8");
+  const { version } = JSON.parse(await read("package.json")) as { readonly version: string };
+  const named = ["k8s/base/kustomization.yaml", "k8s/components/snapshots/kustomization.yaml", "docker-compose.yml"];
+  const texts = (await Promise.all(named.map(read))).join("\n");
+  const tags = [...texts.matchAll(/sluice\/[a-z-]+, newTag: ([\w.-]+)|\$\{SLUICE_TAG:-([\w.-]+)\}/g)];
+  expect(tags.length).toBeGreaterThan(20);
+  expect(new Set(tags.map(([, inManifest, inCompose]) => inManifest ?? inCompose))).toEqual(new Set([version]));
 });
 
 test("the nightly snapshot runs the command with a file of the day, and the token's file", async () => {
