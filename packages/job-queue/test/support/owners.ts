@@ -14,7 +14,7 @@ export interface Process {
 }
 
 export async function startProcess(connect: string, apiId: string): Promise<Process> {
-  const session = await connectSession({ connect, timeoutMs: 10_000 });
+  const session = await connectSession({ connect, timeoutMs: 30_000 });
   const prepared = await prepareQueue(session);
   if (!prepared.ok) throw new Error(prepared.problem);
   const later = (ms: number, wake: () => void): (() => void) => {
