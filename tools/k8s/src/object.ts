@@ -93,7 +93,7 @@ export const workloadsOf = (objects: readonly KubernetesObject[]): readonly Work
 export const podOf = (workload: Workload) => workload.spec.template.spec;
 export const podLabelsOf = (workload: Workload) => workload.spec.template.metadata.labels;
 
-const COMPONENT = "app.kubernetes.io/component";
+export const COMPONENT = "app.kubernetes.io/component";
 
 /** Those that run our own services, not ZooKeeper. */
 export const servicesOf = (objects: readonly KubernetesObject[]): readonly Workload[] =>

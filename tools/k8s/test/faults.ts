@@ -102,6 +102,7 @@ export const FAULTS: readonly Fault[] = [
   ["flows", "NetworkPolicy", "zookeeper-clients", '"port":2281', '"port":2181', "NetworkPolicy zookeeper-clients: zookeeper does not listen on 2181"],
   ["flows", "NetworkPolicy", "to-zookeeper", '"console"', '"nobody"', "admin cannot reach zookeeper at 2281"],
   ["flows", "NetworkPolicy", "snapshot-at-admin", '"snapshot"}}', '"nobody"}}', "snapshot cannot reach admin at 8081"],
+  ["flows", "NetworkPolicy", "zookeeper-clients", '"console","operator"', '"console"', "operator cannot reach zookeeper at 2281"],
   ["flows", "NetworkPolicy", "inventory", '"recorder",', "", "recorder cannot reach private at 3306"],
   ["flows", "NetworkPolicy", "internet", '"10.0.0.0/8",', "", "NetworkPolicy internet: 10.0.0.0/8 is not excepted"],
   ["flows", "NetworkPolicy", "mail", '"reporter"', '"postman"', "NetworkPolicy mail: selects nobody"],

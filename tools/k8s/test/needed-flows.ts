@@ -8,6 +8,7 @@ import type { Facts } from "./facts.ts";
 export const neededFlows = (objects: readonly KubernetesObject[], facts: Facts): readonly NeededFlow[] => [
   ...servicesOf(objects).flatMap((workload) => flowsOf(objects, workload, facts)),
   { from: "snapshot", to: { workload: "admin" }, port: 8081 },
+  { from: "operator", to: { workload: "zookeeper" }, port: 2281 },
 ];
 
 function flowsOf(objects: readonly KubernetesObject[], workload: Workload, facts: Facts): readonly NeededFlow[] {

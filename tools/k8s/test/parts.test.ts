@@ -39,7 +39,8 @@ describe.each(["dev", "production"])("ZooKeeper of the overlay %s", (overlay) =>
 test("manifests and compose name the images of this version", async () => {
   const read = (path: string): Promise<string> => readFile(`${ROOT}${path}`, "utf8");
   const { version } = JSON.parse(await read("package.json")) as { readonly version: string };
-  const named = ["k8s/base/kustomization.yaml", "k8s/components/snapshots/kustomization.yaml", "docker-compose.yml"];
+  const kustomizations = ["base", "components/snapshots", "components/operator"];
+  const named = [...kustomizations.map((folder) => `k8s/${folder}/kustomization.yaml`), "docker-compose.yml"];
   const texts = (await Promise.all(named.map(read))).join("\n");
   const tags = [...texts.matchAll(/sluice\/[a-z-]+, newTag: ([\w.-]+)|\$\{SLUICE_TAG:-([\w.-]+)\}/g)];
   expect(tags.length).toBeGreaterThan(20);

@@ -1,6 +1,7 @@
 /** Whatever an object names is there, and whatever selects selects something. */
 import { z } from "zod";
 import {
+  COMPONENT,
   type Container,
   dataOf,
   type KubernetesObject,
@@ -155,6 +156,9 @@ const ServiceMonitorShape = z.looseObject({
   spec: z.looseObject({ selector: z.unknown(), endpoints: z.array(z.looseObject({ port: z.string() })) }),
 });
 
+/** Components that run for moments, and serve no metrics. */
+const UNSEEN = ["backup", "operator"];
+
 /** Whoever runs all the time and is scraped by nobody is found by nobody: each must be met by a monitor, where there are any. */
 function monitorProblems(objects: readonly KubernetesObject[]): readonly string[] {
   const pods = ofKind(objects, "PodMonitor").map((object) => PodMonitorShape.parse(object).spec);
@@ -167,7 +171,7 @@ function monitorProblems(objects: readonly KubernetesObject[]): readonly string[
         podMetricsEndpoints.every(({ port }) => portsOf(workload).includes(port)),
     ) || services.some(({ selector, endpoints }) => scrapedByService(objects, workload, selector, endpoints));
   return workloadsOf(objects)
-    .filter((workload) => workload.kind !== "CronJob" && !scraped(workload))
+    .filter((workload) => !UNSEEN.includes(podLabelsOf(workload)[COMPONENT] ?? "") && !scraped(workload))
     .map(({ metadata }) => `${metadata.name}: is scraped by nobody`);
 }
 
