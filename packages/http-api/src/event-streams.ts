@@ -5,10 +5,13 @@ import { printRetry } from "./event-format.ts";
 import { type EventStream, Listener, type StreamLimits } from "./event-stream.ts";
 import { problem } from "./problem.ts";
 import { sendProblem } from "./reply.ts";
+import { knownCaller } from "./wall/callers.ts";
 
 export interface EventStreamsOptions extends Partial<StreamLimits> {
   /** How many listeners a process takes. */
   readonly streamsMax?: number;
+  /** … and of one caller: whoever opens more than people do must not keep the others out. */
+  readonly streamsPerCallerMax?: number;
   readonly heartbeatMs?: number;
   /** How often listeners are asked for anew: a token that was revoked or has expired hears nothing after so long. */
   readonly recheckMs?: number;
@@ -31,6 +34,7 @@ export interface EventStreams {
 
 const DEFAULTS = {
   streamsMax: 1_000,
+  streamsPerCallerMax: 100,
   heartbeatMs: 15_000,
   recheckMs: 3_000,
   retryMs: 3_000,
@@ -49,14 +53,15 @@ const HEADERS = {
 
 export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams {
   const options = { ...DEFAULTS, ...given };
-  const listeners = new Set<Listener>();
+  /** With whose it is; null = anybody's. */
+  const listeners = new Map<Listener, string | null>();
   let closing = false;
   // Only while somebody listens: an idle process has no timer of ours.
   let timers: readonly NodeJS.Timeout[] = [];
   const each =
     (act: (listener: Listener) => void): (() => void) =>
     () =>
-      listeners.forEach(act);
+      listeners.forEach((_caller, listener) => act(listener));
   const startTimers = (): readonly NodeJS.Timeout[] => [
     setInterval(
       each((listener) => listener.beat()),
@@ -67,6 +72,7 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
       options.recheckMs,
     ).unref(),
   ];
+  const openOf = (caller: string): number => [...listeners.values()].filter((each) => each === caller).length;
   const gone = (listener: Listener): void => {
     listeners.delete(listener);
     options.onChange("closed");
@@ -88,6 +94,13 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
         sendProblem(response, problem("UNAVAILABLE", why, { retryAfterSeconds: 10 }));
         return null;
       }
+      const caller = knownCaller(response)?.id ?? null;
+      if (caller !== null && openOf(caller) >= options.streamsPerCallerMax) {
+        options.onChange("refused");
+        const why = `you listen to ${options.streamsPerCallerMax} streams already: end one, or ask from time to time`;
+        sendProblem(response, problem("TOO_MANY_REQUESTS", why, { retryAfterSeconds: 10 }));
+        return null;
+      }
       if (request.method === "HEAD") {
         response.status(200).set(HEADERS).end();
         return null;
@@ -99,7 +112,7 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
       const listener = new Listener(response, request.get("Last-Event-ID") ?? null, options, () =>
         options.onChange("cut"),
       );
-      listeners.add(listener);
+      listeners.set(listener, caller);
       options.onChange("opened");
       if (timers.length === 0) timers = startTimers();
       listener.closed.addEventListener("abort", () => gone(listener), { once: true });
@@ -108,7 +121,7 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
     close() {
       closing = true;
       // Not all at the same moment: whoever takes over must open a stream for each.
-      for (const listener of listeners) listener.sendAway(options.retryMs * (0.5 + options.random()));
+      for (const listener of listeners.keys()) listener.sendAway(options.retryMs * (0.5 + options.random()));
     },
   };
 }

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 
+import { refuseUnread } from "./refuse-unread.ts";
+
 export interface ListenOptions {
   readonly port: number;
   /** Loopback unless the configuration says otherwise. */
@@ -26,6 +28,7 @@ export type Listening =
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const host = options.host ?? "127.0.0.1";
   const server = createServer({ headersTimeout: 10_000, requestTimeout: options.requestTimeoutMs ?? 60_000 }, app);
+  server.on("clientError", refuseUnread);
   try {
     server.listen(options.port, host);
     await once(server, "listening");

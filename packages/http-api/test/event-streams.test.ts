@@ -3,7 +3,15 @@ import { connect } from "node:net";
 
 import { afterEach, describe, expect, test } from "@jest/globals";
 
-import { type EventStream, type EventStreamsOptions, type HttpServer, makeEventStreams } from "../src/index.ts";
+import type { Authenticator } from "@sluice/access";
+
+import {
+  callers,
+  type EventStream,
+  type EventStreamsOptions,
+  type HttpServer,
+  makeEventStreams,
+} from "../src/index.ts";
 import { type StreamChange } from "../src/index.ts";
 import { readEvents, serve } from "./support.ts";
 
@@ -90,6 +98,31 @@ describe("one listener too many", () => {
     expect((await listenTo()).response.status).toBe(200);
     expect(changes).toEqual(["opened", "refused", "closed", "opened"]);
   });
+});
+
+test("one caller cannot keep the others out: beyond their share they are told to come back", async () => {
+  const streams = makeEventStreams({ streamsPerCallerMax: 2 });
+  const opened: (EventStream | null)[] = [];
+  const authenticator: Authenticator = {
+    authenticate: (header) =>
+      Promise.resolve({ kind: "caller", caller: { id: header ?? "", name: "", role: "viewer", scope: "all" } }),
+  };
+  server = await serve(
+    (app) => {
+      app.use(callers({ authenticator }));
+      app.get("/events", (request, response) => void opened.push(streams.open(request, response)));
+    },
+    { onClose: () => streams.close() },
+  );
+  const listen = (authorization: string) => fetch(`${server.url}/events`, { headers: { authorization } });
+  const answers = [await listen("ada"), await listen("ada"), await listen("ada"), await listen("bob")];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 200]);
+  expect(answers[2]!.headers.get("retry-after")).toBe("10");
+  expect(await answers[2]!.json()).toMatchObject({ code: "TOO_MANY_REQUESTS" });
+  const closed = once(opened[0]!.closed, "abort");
+  await answers[0]!.body!.cancel();
+  await closed;
+  expect((await listen("ada")).status).toBe(200);
 });
 
 describe("a listener that does not read", () => {

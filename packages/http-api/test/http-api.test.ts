@@ -187,6 +187,21 @@ describe("wrong input", () => {
   });
 });
 
+test.each([
+  ["that is no request", "NONSENSE\r\n\r\n", 400, "MALFORMED_REQUEST"],
+  ["with a forged line end", "GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n", 400, "MALFORMED_REQUEST"],
+  ["with huge headers", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(20_000)}\r\n\r\n`, 431, "HEADERS_TOO_LARGE"],
+])("what arrives %s is refused with a problem, too", async (_what, sent, status, code) => {
+  const socket = connect(server.port, "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString("utf8")));
+  socket.end(sent);
+  await once(socket, "close");
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(answer).toContain("Content-Type: application/problem+json");
+  expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toMatchObject({ status, code });
+});
+
 describe("an error of ours", () => {
   test.each(["/throws", "/throws-now"])("at %s is told to us and hidden from the client", async (path) => {
     const { response, body, text } = await ask(path);

@@ -192,6 +192,17 @@ describe("holds and pauses", () => {
   const HOLD = { action: "hold", reason: WHY } as const;
   const RELEASE = { action: "release", reason: WHY } as const;
 
+  test("an end that is over, or of a release, is refused by field", async () => {
+    const bodies = [
+      { action: "hold", until: "2001-01-01T00:00:00.000Z" },
+      { action: "release", until: "2099-01-01T00:00:00.000Z" },
+    ] as const;
+    for (const body of bodies) {
+      const refusal = refusalOf(await olga.call(ADMIN.queueAction, { body: { reason: WHY, ...body } }));
+      expect(refusal).toMatchObject({ status: 400, errors: [{ pointer: "/until" }] });
+    }
+  });
+
   test("a collection is held until a time, and released", async () => {
     const params = { name: COLLECTION };
     const until = "2099-01-01T00:00:00.000Z";

@@ -77,10 +77,15 @@ export function cookieOf(request: Request, name: string): string | undefined {
 
 /** Behind `callers` there always is one. */
 export function callerOf(response: Response): Caller {
+  const caller = knownCaller(response);
+  if (caller === null) throw new Error("a route without authentication asked for its caller");
+  return caller;
+}
+
+/** null: anybody may ask here. */
+export function knownCaller(response: Response): Caller | null {
   const caller: unknown = response.locals[CALLER];
-  if (typeof caller !== "object" || caller === null)
-    throw new Error("a route without authentication asked for its caller");
-  return caller as Caller;
+  return typeof caller === "object" ? (caller as Caller | null) : null;
 }
 
 /**

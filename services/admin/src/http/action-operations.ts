@@ -17,7 +17,7 @@ import { readWorkers } from "../views/workers.ts";
 import { connected, nothing, SILENCE } from "./answers.ts";
 import { type Change, change, confirmation } from "./changes.ts";
 import type { AdminDeps } from "./deps.ts";
-import { orderOf } from "./job-action.ts";
+import { orderOf, wrongField } from "./job-action.ts";
 import { foundOr } from "./looks.ts";
 import { type Seen, serve } from "./serve.ts";
 import { batchWarning, jobWarning } from "./told.ts";
@@ -106,16 +106,19 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
 const switched = (name: string, { action, until }: SwitchRequest): string =>
   action === "hold" ? `${name} is held${until === undefined ? "" : ` until ${until}`}` : `${name} is released`;
 
-const turn = (
+async function turn(
   deps: AdminDeps,
   { context }: OpenQueue,
   target: HoldTarget,
   { action, reason, until }: SwitchRequest,
   what: Omit<Change, "action" | "reason">,
-): Promise<Seen<Done>> =>
-  change(deps, { ...what, action: `${target.kind}.${action}`, reason }, (operator) =>
+): Promise<Seen<Done>> {
+  if (until !== undefined && action !== "hold") return wrongField("/until", "only a hold has an end");
+  if (until !== undefined && Date.parse(until) <= deps.clock.nowMs()) return wrongField("/until", "is over already");
+  return await change(deps, { ...what, action: `${target.kind}.${action}`, reason }, (operator) =>
     action === "hold" ? setHold(context, operator, target, until) : releaseHold(context, operator, target),
   );
+}
 
 /** A slip of the pen must not hold a collection that does not exist; one whose profile is gone can still be released. */
 async function isCollection({ profiles, index }: AdminDeps, { context }: OpenQueue, name: string): Promise<boolean> {

@@ -5,17 +5,17 @@ import type { JobRequest } from "@sluice/wire";
 
 type Wish = Pick<JobRequest, "action" | "at" | "priority">;
 
-const wrong = (pointer: string, detail: string): { readonly problem: Problem } => ({
+export const wrongField = (pointer: string, detail: string): { readonly problem: Problem } => ({
   problem: problem("INVALID_REQUEST", "one field is wrong or missing in the body", { errors: [{ pointer, detail }] }),
 });
 
 export function orderOf({ action, at, priority }: Wish): { readonly order: JobOrder } | { readonly problem: Problem } {
-  if (at !== undefined && action !== "resume") return wrong("/at", "only a resume has a place to go on");
-  if (priority !== undefined && action !== "priority") return wrong("/priority", "only for the action priority");
+  if (at !== undefined && action !== "resume") return wrongField("/at", "only a resume has a place to go on");
+  if (priority !== undefined && action !== "priority") return wrongField("/priority", "only for the action priority");
   switch (action) {
     case "priority":
       return priority === undefined
-        ? wrong("/priority", "which priority? 0 is first, 99 is last")
+        ? wrongField("/priority", "which priority? 0 is first, 99 is last")
         : { order: { action, priority } };
     case "resume":
       return { order: at === undefined ? { action } : { action, at } };
