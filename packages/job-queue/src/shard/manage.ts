@@ -1,7 +1,7 @@
 /** Commands about jobs that nobody needs to hold: look, update, cancel, delete, requeue. */
 import { STEP_JOBS, TAKEN_MAX } from "../limits.ts";
 import type { Job } from "../records.ts";
-import { type OneJob, type Reply, reply, type RequeueJobs, type UpdateJob } from "./commands.ts";
+import { type OneJob, type Reply, reply, type RequeueJobs, type StateView, type UpdateJob } from "./commands.ts";
 import { changed, FRESH, moved, scheduledRun, viewOf } from "./job.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
@@ -22,7 +22,12 @@ export function queryJob(shard: Shard, command: OneJob): Reply {
 export function listJobs(shard: Shard, tenant: string): Reply {
   const own = [...shard.jobs()].filter(([, job]) => job.tenant === tenant);
   own.sort(([a], [b]) => a - b);
-  return reply(STATUS.ok, { kind: "list", jobs: own.map(([id, job]) => viewOf(id, job, shard.stateOf(job))) });
+  // A list shows what stands in the records: schedules as they were written.
+  const rowOf = ([id, job]: readonly [number, Job]): StateView => ({
+    ...viewOf(id, job, shard.stateOf(job)),
+    repeat: job.repeat ?? "",
+  });
+  return reply(STATUS.ok, { kind: "list", jobs: own.map(rowOf) });
 }
 
 export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply {

@@ -1,0 +1,161 @@
+/** What is said over one connection: a request in, an answer out. */
+import { type Command, isStatus, readCommand, type Reply, type Status, STATUS } from "@sluice/job-queue";
+import {
+  type Answer,
+  giveBack,
+  type Later,
+  type QueuePort,
+  statusOnly,
+  textsOf,
+  UNKNOWN_OUTCOME,
+} from "../queue-port.ts";
+import type { Errands } from "./errands.ts";
+import { HeldLeases } from "./held-leases.ts";
+import type { Shown } from "./json-printer.ts";
+import { type WireReply, wireReplyOf } from "./reply-printer.ts";
+import type { WireRequest } from "./request-parser.ts";
+import { readTiming, type Timing } from "./timing.ts";
+
+export type Admission = { readonly tenant: string } | { readonly refused: Status };
+
+export interface WirePorts {
+  readonly queue: QueuePort;
+  readonly errands: Errands;
+  readonly now: () => number;
+  readonly later: Later;
+  /** Whose request this is, or why it is nobody's. */
+  readonly admit: (request: WireRequest) => Admission | Promise<Admission>;
+  /** A mistake of ours; the peer learns less. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Peer {
+  /** Stands in the records of the jobs it takes. */
+  readonly name: string;
+  /** From an address that is not public. */
+  readonly isNear: boolean;
+}
+
+/** What becomes of the connection meanwhile. */
+export interface Line {
+  /** Nothing more will come: the peer waits for answers, but not for jobs to appear. */
+  readonly ended: AbortSignal;
+  /** No answer can be delivered. */
+  readonly closed: AbortSignal;
+}
+
+const ACCEPTED: Status = { code: 202, text: "Successfully queued" };
+const UNAUTHORIZED: Status = { code: 401, text: "Unauthorized" };
+const LATE = statusOnly({ code: 555, text: "Timeout" });
+const TOO_MANY_PUT_OFF: Status = { code: 503, text: "Too many commands wait for their time" };
+
+const ONLY_NEAR: readonly string[] = ["crashbedrockjob", "clearcrashedbedrockjobs"];
+const SELECT = /^\s*select\s+\*\s+from\s+jobs\s*;?\s*$/i;
+
+export class Conversation {
+  readonly leases = new HeldLeases();
+  readonly #ports: WirePorts;
+  readonly #peer: Peer;
+
+  constructor(ports: WirePorts, peer: Peer) {
+    this.#ports = ports;
+    this.#peer = peer;
+  }
+
+  async answer(request: WireRequest, line: Line): Promise<WireReply> {
+    const admission = await this.#ports.admit(request);
+    const shown: Shown = request.headers.get("fields")?.toLowerCase() === "all" ? "all" : "some";
+    if ("refused" in admission) return wireReplyOf(statusOnly(admission.refused), shown);
+    return wireReplyOf(await this.#reply(request, admission.tenant, line), shown);
+  }
+
+  async #reply(request: WireRequest, tenant: string, line: Line): Promise<Reply> {
+    const command = this.#read(request, tenant);
+    if (isStatus(command)) return statusOnly(command);
+    const timing = readTiming(request.headers, this.#ports.now());
+    if (isStatus(timing)) return statusOnly(timing);
+    const { executeAt, forget } = timing;
+    if (executeAt !== null || forget)
+      return command.verb === "CreateJobs"
+        ? this.#createForLater(tenant, command, timing)
+        : this.#accept(tenant, command, executeAt);
+    return this.#carryOut(tenant, command, timing, line);
+  }
+
+  #read({ verb, headers, content }: WireRequest, tenant: string): Command | Status {
+    const name = verb.toLowerCase();
+    if (ONLY_NEAR.includes(name) && !this.#peer.isNear) return UNAUTHORIZED;
+    const body = content === "" ? {} : objectOf(content);
+    if (body === null) return STATUS.invalidJson;
+    const lowered = Object.entries(textsOf(body)).map(([key, text]) => [key.toLowerCase(), text] as const);
+    const fields: Record<string, string> = { ...Object.fromEntries(lowered), ...Object.fromEntries(headers) };
+    if (name === "query") return readQuery(fields["query"] ?? "", tenant);
+    const caller = { kind: "connection", worker: this.#peer.name } as const;
+    const command = readCommand(verb, fields, { tenant, caller });
+    return isStatus(command) ? command : this.leases.withToken(command);
+  }
+
+  async #carryOut(tenant: string, command: Command, timing: Timing, line: Line): Promise<Reply> {
+    const { queue } = this.#ports;
+    const asked =
+      command.verb === "GetJobs" && timing.wait
+        ? queue.wait(tenant, command, timing.timeoutMs, line.ended)
+        : this.#inTime(queue.ask(tenant, command), timing.timeoutMs, tenant);
+    const answer = await asked;
+    if (answer === null) return statusOnly(UNKNOWN_OUTCOME);
+    if (line.closed.aborted) await giveBack(queue, tenant, answer);
+    else this.leases.note(tenant, command, answer);
+    return answer;
+  }
+
+  /** Jobs that come after the time is over are given back. */
+  async #inTime(asked: Promise<Answer>, timeoutMs: number, tenant: string): Promise<Answer> {
+    let stop: () => void = () => undefined;
+    const late = new Promise<Reply>((resolve) => {
+      stop = this.#ports.later(timeoutMs, () => resolve(LATE));
+    });
+    const answer = await Promise.race([asked, late]);
+    stop();
+    if (answer === LATE) this.#ports.errands.start(async () => giveBack(this.#ports.queue, tenant, await asked));
+    return answer;
+  }
+
+  /** Accepted means written, so that nothing accepted is lost; a later time becomes the time of the first run. */
+  async #createForLater(
+    tenant: string,
+    command: Extract<Command, { verb: "CreateJobs" }>,
+    { executeAt }: Timing,
+  ): Promise<Reply> {
+    const at = executeAt ?? 0;
+    const jobs =
+      executeAt === null
+        ? command.jobs
+        : command.jobs.map((job) => ({ ...job, firstRun: Math.max(job.firstRun ?? 0, at) }));
+    const answer = await this.#ports.queue.ask(tenant, { ...command, jobs });
+    if (answer === null) return statusOnly(UNKNOWN_OUTCOME);
+    return statusOnly(answer.status.code === 200 ? ACCEPTED : answer.status);
+  }
+
+  /** Nobody hears the answer: jobs that it holds go back. */
+  #accept(tenant: string, command: Command, executeAt: number | null): Reply {
+    const { queue, errands, now } = this.#ports;
+    const errand = async (): Promise<void> => giveBack(queue, tenant, await queue.ask(tenant, command));
+    if (executeAt === null) errands.start(errand);
+    else if (!errands.putOff(executeAt - now(), errand)) return statusOnly(TOO_MANY_PUT_OFF);
+    return statusOnly(ACCEPTED);
+  }
+}
+
+function readQuery(query: string, tenant: string): Command | Status {
+  if (query === "") return STATUS.missing("query");
+  return SELECT.test(query) ? { verb: "ListJobs", tenant } : STATUS.malformed("query");
+}
+
+function objectOf(content: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(content);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,97 @@
+/** Bedrock's protocol on a TCP port. Jobs that are taken over a connection are its own as long as the socket lives. */
+import { BlockList, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { Errands } from "./errands.ts";
+import type { WirePorts } from "./conversation.ts";
+import { renewAll } from "./held-leases.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits, WireConnection } from "./wire-connection.ts";
+
+export interface WireServerOptions extends Omit<WirePorts, "errands"> {
+  /** Loopback unless it is said otherwise. */
+  readonly host?: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly connections?: number;
+  readonly limits?: Partial<ConnectionLimits>;
+}
+
+export interface WireServer {
+  readonly port: number;
+  /** Answers what is being asked, lets what has begun come to its end, and goes. */
+  close(): Promise<void>;
+}
+
+export type WireListening =
+  { readonly ok: true; readonly server: WireServer } | { readonly ok: false; readonly message: string };
+
+const RENEW_EVERY_MS = 1000;
+/** Ten probes a second apart follow: a machine that died is noticed within a lease and a half. */
+const KEEP_ALIVE_AFTER_MS = 2000;
+const CONNECTIONS = 1000;
+
+export async function listenOnWire(options: WireServerOptions): Promise<WireListening> {
+  const ports: WirePorts = { ...options, errands: new Errands(options.later) };
+  const limits = { ...CONNECTION_LIMITS, ...options.limits };
+  const open = new Set<WireConnection>();
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
+    const connection = new WireConnection(socket, peerOf(socket), ports, limits);
+    open.add(connection);
+    connection.closed.addEventListener("abort", () => open.delete(connection), { once: true });
+  });
+  server.maxConnections = options.connections ?? CONNECTIONS;
+  const problem = await listening(server, options.port, options.host ?? "127.0.0.1");
+  if (problem !== null) return { ok: false, message: problem };
+  const stopRenewing = keepRenewing(ports, open);
+  const close = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const connection of open) connection.leave();
+    await closed;
+    stopRenewing();
+    await ports.errands.close();
+  };
+  return { ok: true, server: { port: (server.address() as AddressInfo).port, close } };
+}
+
+function listening(server: Server, port: number, host: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    server.once("error", (error) => resolve(error.message));
+    server.listen(port, host, () => resolve(null));
+  });
+}
+
+/** A round begins when the last one is over: a queue that is slow is not asked twice. */
+function keepRenewing(ports: WirePorts, open: ReadonlySet<WireConnection>): () => void {
+  let stop: () => void = () => undefined;
+  let isOver = false;
+  const rest = (): void => {
+    if (!isOver) stop = ports.later(RENEW_EVERY_MS, () => void round());
+  };
+  const round = async (): Promise<void> => {
+    await renewAll(
+      ports.queue,
+      [...open].map(({ conversation }) => conversation.leases),
+    ).catch((error: unknown) => ports.onError(error));
+    rest();
+  };
+  rest();
+  return () => {
+    isOver = true;
+    stop();
+  };
+}
+
+const NEAR = new BlockList();
+NEAR.addSubnet("127.0.0.0", 8);
+NEAR.addSubnet("10.0.0.0", 8);
+NEAR.addSubnet("172.16.0.0", 12);
+NEAR.addSubnet("192.168.0.0", 16);
+NEAR.addAddress("::1", "ipv6");
+NEAR.addSubnet("fc00::", 7, "ipv6");
+
+function peerOf({ remoteAddress = "", remotePort = 0, remoteFamily }: Socket): {
+  readonly name: string;
+  readonly isNear: boolean;
+} {
+  const isNear = remoteAddress !== "" && NEAR.check(remoteAddress, remoteFamily === "IPv6" ? "ipv6" : "ipv4");
+  return { name: `tcp ${remoteAddress}:${remotePort}`, isNear };
+}
