@@ -1,7 +1,7 @@
 /** What the API shows: the fleet, collections, batches, jobs; in pages, by filter, live. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Client } from "@sluice/client";
-import { actOnJob, type JobId, type JobSpec, setHold } from "@sluice/queue-core";
+import { actOnJob, type JobId, type JobSpec, paths, records, setHold } from "@sluice/queue-core";
 import {
   aBatchOfJobs,
   type ABatchOfJobs,
@@ -16,6 +16,7 @@ import {
 import { ADMIN, type JobSummary } from "@sluice/wire";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readWorkers } from "../src/views/workers.ts";
 import { COLLECTION, refusalOf, startAdmin, type TestAdmin, valueOf } from "./support.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
@@ -110,6 +111,22 @@ describe("the fleet", () => {
   test("shows its workers and what they have in hand", async () => {
     const { items } = valueOf(await viewer.call(ADMIN.workers, { query: { stage: "batch-intake" } }));
     expect(items).toMatchObject([{ id: intake.actor.worker, stage: "batch-intake", draining: null }]);
+  });
+
+  test("does not count as in hand what a worker has let go of since it last wrote that down", async () => {
+    const path = paths.worker("batch-intake", intake.actor.worker);
+    const node = await intake.session.get(path);
+    const record = node.ok ? records.worker.decode(node.value.data) : null;
+    if (!node.ok || record?.ok !== true) throw new Error("not registered");
+    const jobs = [mine.jobs[0]!, mine.jobs[1]!, "a batch"];
+    const data = records.worker.encode({ ...record.value, jobs });
+    expect(await intake.session.multi([{ op: "set", path, data, version: node.value.stat.version }])).toMatchObject({
+      ok: true,
+    });
+    const loaded = await claimJob(intake, "Pending", mine.jobs[1]!);
+    const seen = await readWorkers(intake.session);
+    expect(seen?.find(({ id }) => id === intake.actor.worker)?.record.jobs).toEqual([mine.jobs[1], "a batch"]);
+    await intake.jobs.giveBack(loaded.lease, "handback", { delayMs: 0, why: "", countsAttempt: false });
   });
 
   test("is told live", async () => {
