@@ -42,12 +42,12 @@ function report(round: number, result: RunResult): void {
   const { mode, moments, drained, verdict } = result;
   const tookSeconds = (name: string): number =>
     rounded((drained.find((each) => each.name === name)?.tookMs ?? Number.NaN) / 1_000);
-  const trickle = drained.filter(({ name }) => name.startsWith("trickle")).map(({ tookMs }) => tookMs / 1_000);
+  const trickle = drained.filter(({ name }) => name.startsWith("trickle")).map(({ tookMs }) => rounded(tookMs / 1_000));
   print("scaling", {
     round,
     mode,
     firstBurstSeconds: tookSeconds("first burst"),
-    slowestTrickleSeconds: rounded(Math.max(...trickle)),
+    trickleSeconds: trickle,
     secondBurstSeconds: tookSeconds("second burst"),
     waveSeconds: rounded(drainSeconds(result)),
     afterLastDepositSeconds: rounded(drainSeconds(result) - Math.max(...WAVE.map(({ atMs }) => atMs)) / 1_000),

@@ -13,6 +13,8 @@ export interface Verdict {
   readonly callbacksTwice: number;
   /** How often a stage settled a job, by outcome; `done` = jobs times stages. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Why jobs did not go on at once. */
+  readonly putOff: readonly string[];
   /** Replicas that had jobs in hand when they were told to end, and how many jobs that were. */
   readonly endedAtWork: { readonly replicas: number; readonly jobs: number };
   readonly deaths: readonly string[];
@@ -68,23 +70,27 @@ export const isClean = ({
 interface Line {
   readonly msg: string;
   readonly outcome?: string;
+  readonly stage?: string;
+  readonly why?: string;
   readonly jobs?: readonly unknown[];
 }
 
 /** Not by metrics: the counters of a process that ended are gone. */
-async function readLogs(logsDir: string): Promise<Pick<Verdict, "outcomes" | "endedAtWork">> {
+async function readLogs(logsDir: string): Promise<Pick<Verdict, "outcomes" | "putOff" | "endedAtWork">> {
   const outcomes: Record<string, number> = {};
+  const putOff: string[] = [];
   const endedAtWork = { replicas: 0, jobs: 0 };
   for (const name of await readdir(logsDir)) {
     for (const text of (await readFile(join(logsDir, name), "utf8")).split("\n")) {
       if (!/"(job settled|draining)"/.test(text)) continue;
-      const { msg, outcome = "", jobs = [] } = JSON.parse(text) as Line;
+      const { msg, outcome = "", stage = "", why, jobs = [] } = JSON.parse(text) as Line;
       if (msg === "job settled") outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-      else if (jobs.length > 0) {
+      if (why !== undefined) putOff.push(`${stage}: ${outcome}: ${why}`);
+      if (jobs.length > 0) {
         endedAtWork.replicas++;
         endedAtWork.jobs += jobs.length;
       }
     }
   }
-  return { outcomes, endedAtWork };
+  return { outcomes, putOff, endedAtWork };
 }
