@@ -1,6 +1,5 @@
 export {
   type Answer,
-  askInTexts,
   type GetJobs,
   giveBack,
   type Later,
@@ -23,3 +22,6 @@ export { Errands } from "./bedrock/errands.ts";
 export { HeldLeases, renewAll } from "./bedrock/held-leases.ts";
 export { type ConnectionLimits } from "./bedrock/wire-connection.ts";
 export { listenOnWire, type WireListening, type WireServer, type WireServerOptions } from "./bedrock/wire-server.ts";
+export { jobOperations, type JobOperationsPorts } from "./http/operations.ts";
+export { COMMAND_ANSWERS, COMMAND_BODIES, type CommandVerb } from "./http/schemas.ts";
+export { endingOf, type Ending, payloadOf, payloadsOf, printIds, readAddedJobs } from "./serverless/jobs.ts";

@@ -1,13 +1,5 @@
 /** What every door needs of the queue. Behind it may stand one owner, or a router to many. */
-import {
-  type Asker,
-  type Command,
-  isStatus,
-  readCommand,
-  type Reply,
-  type ShardOwner,
-  type Status,
-} from "@sluice/job-queue";
+import type { Command, Reply, ShardOwner, Status } from "@sluice/job-queue";
 
 export type GetJobs = Extract<Command, { readonly verb: "GetJobs" }>;
 
@@ -31,18 +23,6 @@ export const statusOnly = (status: Status): Reply => ({ status, content: { kind:
 
 /** Wakes us later; returns the way to stop it. */
 export type Later = (ms: number, wake: () => void) => () => void;
-
-/** One request in the form that all doors share: a verb and named texts. */
-export async function askInTexts(
-  queue: QueuePort,
-  verb: string,
-  fields: Readonly<Record<string, string>>,
-  asker: Asker,
-): Promise<Reply> {
-  const command = readCommand(verb, fields, asker);
-  if (isStatus(command)) return statusOnly(command);
-  return (await queue.ask(asker.tenant, command)) ?? statusOnly(UNKNOWN_OUTCOME);
-}
 
 /** Of a JSON object: texts stay as they are, so that JSON in a text keeps its bytes; everything else becomes its JSON. */
 export function textsOf(object: Readonly<Record<string, unknown>>): Record<string, string> {

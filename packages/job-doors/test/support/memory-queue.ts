@@ -30,6 +30,10 @@ export class MemoryQueue implements QueuePort {
     this.#shard = new Shard({ shard: 0, term: 1, ids: { next: 0, term: 1 }, ...empty }, this.now);
   }
 
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
   async ask(tenant: string, command: Command): Promise<Answer> {
     this.asked.push([tenant, command]);
     if (this.silence !== null) await this.silence;

@@ -1,0 +1,48 @@
+/** The queue's answers over HTTP: JSON, put together from text so that data keeps its bytes; refusals as problems. */
+import { type Problem, problem, type ProblemCode } from "@sluice/http-api";
+import type { Content, Reply, Status } from "@sluice/job-queue";
+import { printJob } from "../bedrock/json-printer.ts";
+
+const print = (text: string): string => JSON.stringify(text);
+
+export function jsonOf(content: Content): string {
+  switch (content.kind) {
+    case "none":
+      return "{}";
+    case "ids":
+      return content.single ? `{"jobID":${content.ids[0]}}` : `{"jobIDs":[${content.ids.join(",")}]}`;
+    case "taken": {
+      const jobs = content.jobs.map(
+        ({ view, token }) => `${printJob(view, "all", print).slice(0, -1)},"lease":${print(token)}}`,
+      );
+      return content.single ? (jobs[0] ?? "{}") : `{"jobs":[${jobs.join(",")}]}`;
+    }
+    case "job":
+      return printJob(content.job, "all", print);
+    case "list":
+      return `{"jobs":[${content.jobs.map((job) => printJob(job, "all", print)).join(",")}]}`;
+    case "lost":
+      return `{"lost":[${content.ids.join(",")}]}`;
+  }
+}
+
+/** Null for what went well. The document's numbers have other meanings in HTTP; its words are the detail. */
+export function problemOf({ status }: Reply): Problem | null {
+  return status.code < 300 ? null : problem(codeOf(status), status.text);
+}
+
+function codeOf({ code }: Status): ProblemCode {
+  switch (code) {
+    case 401:
+    case 402:
+    case 430:
+      return "INVALID_REQUEST";
+    case 404:
+      return "NOT_FOUND";
+    case 405:
+    case 500:
+      return "CONFLICT";
+    default:
+      return "UNAVAILABLE";
+  }
+}
