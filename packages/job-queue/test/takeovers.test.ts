@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 const violations = (): readonly string[] =>
-  checkQueue(readTransactions(zooKeeper.logDir), zooKeeper.root).map(
+  checkQueue(readTransactions(zooKeeper.logDir, zooKeeper.root), zooKeeper.root).map(
     ({ invariant, detail }) => `${invariant}: ${detail}`,
   );
 

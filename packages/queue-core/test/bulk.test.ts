@@ -123,7 +123,7 @@ describe("a filter", () => {
 describe("an order for many jobs", () => {
   test("resumes them in few transactions, with one audit record each and the chain whole", async () => {
     const { jobs } = await failedJobs(45);
-    const before = [...readTransactions(zk.logDir)].filter((each) =>
+    const before = [...readTransactions(zk.logDir, zk.root)].filter((each) =>
       touches(each, `${zk.root}${paths.auditHead}`),
     ).length;
     const seen: number[] = [];
@@ -141,7 +141,7 @@ describe("an order for many jobs", () => {
     });
     expect(seen).toEqual([20, 40, 45]);
     expect(new Set(await statesOf(jobs))).toEqual(new Set(["Pending"]));
-    const after = [...readTransactions(zk.logDir)].filter((each) =>
+    const after = [...readTransactions(zk.logDir, zk.root)].filter((each) =>
       touches(each, `${zk.root}${paths.auditHead}`),
     ).length;
     expect(after - before).toBe(3);

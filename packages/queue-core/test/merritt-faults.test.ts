@@ -69,7 +69,7 @@ describe("a job's place in its batch", () => {
     }
     await advance(zk.connect, jobs[0]!, "Notify");
     const bucket = `${paths.batch(batch)}/states/batch-processing`;
-    const touching = [...readTransactions(zk.logDir)]
+    const touching = [...readTransactions(zk.logDir, zk.root)]
       .flatMap(({ kind, ops }) => (kind === "write" ? ops : []))
       .filter(({ path }) => path.startsWith(zk.root) && path.includes(bucket))
       .map(({ op, path }) => `${op} ${path.slice(path.indexOf(bucket) + bucket.length)}`);

@@ -152,7 +152,7 @@ describe("a job stage", () => {
 
 describe("write transactions per job and stage", () => {
   const moves = (): number =>
-    [...readTransactions(world.zookeeper.logDir)].filter(
+    [...readTransactions(world.zookeeper.logDir, world.zookeeper.root)].filter(
       (transaction) =>
         transaction.kind === "write" &&
         (touches(transaction, `${world.zookeeper.root}/jobs`) ||

@@ -1,6 +1,7 @@
 /** A real ZooKeeper for a test file: a part of the run's shared server, or a server of its own. */
 import { startZooKeeper, type RunningZooKeeper, type ZooKeeperOptions } from "@sluice/local-parts";
 import { randomBytes } from "node:crypto";
+import { rememberBeginning } from "./beginnings.ts";
 import { openRawSession, parseConnect } from "./raw-session.ts";
 
 export interface TestZooKeeper {
@@ -23,6 +24,7 @@ export async function testZooKeeper(): Promise<TestZooKeeper> {
   await session.close();
   if (!made.ok) throw new Error(`cannot create ${name}: ${made.detail}`);
   const connect = `${shared}${name}`;
+  rememberBeginning(name, made.zxid);
   return {
     connect,
     root: parseConnect(connect).chroot,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readRecord } from "./transaction-record.ts";
+import { beginningOf } from "./beginnings.ts";
+import { readRecord, zxidOf } from "./transaction-record.ts";
 import type { LoggedOp, Transaction } from "./transaction.ts";
 
 const MAGIC = "ZKLG";
@@ -10,13 +11,15 @@ const END_OF_RECORD = 0x42;
 
 /**
  * Every transaction of a ZooKeeper server in the order of its zxids. What a client was told is in the log before it is
- * told, so everything acknowledged is seen, also while the server runs.
+ * told, so everything acknowledged is seen, also while the server runs. With `root`, the tree of a test, from its beginning.
  */
-export function* readTransactions(logDir: string): Generator<Transaction> {
+export function* readTransactions(logDir: string, root?: string): Generator<Transaction> {
+  const since = beginningOf(root);
   const ephemerals = new EphemeralNodes();
   let last = -1n;
   for (const file of logFiles(logDir)) {
     for (const record of records(readFileSync(file))) {
+      if (zxidOf(record) < since) continue;
       const transaction = ephemerals.follow(readRecord(record));
       if (transaction.zxid <= last) throw new Error(`${file}: zxid ${hex(transaction.zxid)} after ${hex(last)}`);
       last = transaction.zxid;

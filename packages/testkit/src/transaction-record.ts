@@ -2,6 +2,11 @@ import { JuteReader } from "./jute.ts";
 import { OPCODE } from "./opcodes.ts";
 import type { LoggedOp, Transaction } from "./transaction.ts";
 
+const ZXID_AT = 12; // behind the session and the client's number of the request
+
+/** Without reading the rest. */
+export const zxidOf = (record: Buffer): bigint => record.readBigInt64BE(ZXID_AT);
+
 /** One record of the log: a header, the change, and from ZooKeeper 3.6 on a digest of the tree, which we ignore. */
 export function readRecord(bytes: Buffer): Transaction {
   const reader = new JuteReader(bytes);

@@ -38,7 +38,7 @@ export interface CheckResult {
 }
 
 export const checkInvariants = (options: CheckOptions & { readonly logDir: string }): CheckResult =>
-  checkTransactions(() => readTransactions(options.logDir), options);
+  checkTransactions(() => readTransactions(options.logDir, options.root), options);
 
 /** `history` is gone through twice: a session may write before it registers the worker that tells its role. */
 export function checkTransactions(history: () => Iterable<Transaction>, options: CheckOptions = {}): CheckResult {
