@@ -59,7 +59,7 @@ describe("containers", () => {
     const id = await deposits.submit({ payload_url: deposits.serve("/names.zip", zip), type: "container" });
     const { jobs } = await deposits.verdict(id);
     expect(await textsOf(jobs[0])).toEqual({ "caf\u00e9 1.txt": "latin", "caf\u00e9 2.txt": "utf8" });
-  }, 60_000);
+  }, 180_000);
 
   test("come in a batch, and one that is evil fails alone", async () => {
     const good = deposits.serve("/good.zip", await honestZip(FILES));
@@ -78,7 +78,7 @@ describe("containers", () => {
     expect([status, jobs.map((job) => job.status.status)]).toEqual(["Failed", ["Failed", "Completed"]]);
     expect(message).toMatch(/^NAME_REFUSED: container\/evil\.zip: "\.\.\/evil": /);
     expect(await textsOf(jobs[1])).toEqual(FILES);
-  }, 60_000);
+  }, 180_000);
 });
 
 const good = { name: "good.txt", content: "good" };

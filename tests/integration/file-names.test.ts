@@ -106,7 +106,7 @@ async function expectStored({ status, message, jobs }: Verdict, names: readonly 
 describe("names that are stored byte for byte", () => {
   test("from an object manifest", async () => {
     await expectStored(await submitManifest("/stored", STORED), STORED);
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ["zip", zipOf],
@@ -116,7 +116,7 @@ describe("names that are stored byte for byte", () => {
     async (kind, make) => {
       await expectStored(await submitContainer(`/stored.${kind}`, make(STORED_IN_CONTAINERS)), STORED_IN_CONTAINERS);
     },
-    60_000,
+    180_000,
   );
 });
 

@@ -46,7 +46,7 @@ beforeAll(async () => {
   files = await mkdtemp(join(tmpdir(), "sluice-old-files-"));
   cdl = await cdlWriter(old);
   session = await connectSession({ connect: `${zk.connect}/ours`, timeoutMs: 20_000 });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await Promise.all([cdl.close(), session.close()]);
   await fleet.stop();

@@ -123,7 +123,7 @@ describe("a published package", () => {
       JSON.stringify({ compilerOptions, files: ["use.mts", "recorder.mjs"] }),
     );
     expect(await checkTypes(project.folder)).toBe("");
-  }, 60_000);
+  }, 180_000);
 
   test("is enough for a recorder of one's own: thirty lines that move jobs on, each recorded once", async () => {
     const { connect } = await testZooKeeper();
@@ -134,7 +134,7 @@ describe("a published package", () => {
     expect([...(await recordedJobs(intake, 3))].sort()).toEqual([...jobs].sort());
     expect(await ledger()).toHaveLength(3);
     await intake.close();
-  }, 60_000);
+  }, 180_000);
 });
 
 /** What a later version may do within one layout: more keys, more kinds of events, states that this one has not heard of. */
@@ -193,5 +193,5 @@ describe("an old and a newer version on one tree", () => {
     expect(violations.map(describeViolation)).toEqual([]);
     await Promise.all([intake.close(), notifier.close()]);
     await rm(other, { recursive: true, force: true });
-  }, 90_000);
+  }, 180_000);
 });

@@ -93,7 +93,7 @@ describe("the whole fleet", () => {
       .flat()
       .filter((name) => name.startsWith("producer/"));
     expect(names.sort()).toEqual([0, 1, 2, 3, 4].map((n) => `producer/file-${n}.txt`));
-  }, 60_000);
+  }, 180_000);
 
   test("takes an uploaded file, and refuses one whose digest is wrong before it becomes a batch", async () => {
     const before = (await storedObjects(join(fleet.dataDir, "store"))).length;
@@ -105,7 +105,7 @@ describe("the whole fleet", () => {
     const shown = (await (await fetch(`${intake.url}/v1/batches/${uuid}`)).json()) as { readonly bid: string };
     expect(await untilReported(parseBatchId(shown.bid)!)).toBe("Completed");
     expect(await storedObjects(join(fleet.dataDir, "store"))).toHaveLength(before + 1);
-  }, 60_000);
+  }, 180_000);
 
   test("spends two transactions per stage on a lone job, and the processor one more for its ARK", async () => {
     const id = await fleet.submit(intake, { payload_url: content.file(3), type: "file", payload_name: "lone.txt" });
@@ -120,7 +120,7 @@ describe("the whole fleet", () => {
       recorder: 2,
       notifier: 2,
     });
-  }, 60_000);
+  }, 180_000);
 
   test("clears the working folder of every completed job", async () => {
     await waitFor(async () => {
@@ -128,7 +128,7 @@ describe("the whole fleet", () => {
       const left = await Promise.all(batches.map((batch) => readdir(join(fleet.dataDir, "queue", batch))));
       return left.flat().every((name) => !name.startsWith("jid"));
     });
-  }, 60_000);
+  }, 180_000);
 
   test("kept every invariant at every zxid", () => {
     const checked = checkInvariants({ logDir: zk.logDir, root: "/" });

@@ -100,7 +100,7 @@ beforeAll(async () => {
     ...(await inventory()),
   };
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, sessionMs: 1_500, env });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await session.close();
   await fleet.stop();

@@ -46,7 +46,7 @@ beforeAll(async () => {
   [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
   const env = { ATTEMPTS_MAX: "60", POLL_INTERVAL_MS: "200", SWEEP_INTERVAL_MS: "300" };
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, sessionMs: 1_500, env });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await fleet.stop();
   await Promise.all([zk.stop(), content.close(), receiver.close()]);

@@ -69,7 +69,7 @@ describe("every service stopped before its commit, past its session, and woken",
       zombies.set(service, await fleet.start(service, { FAILPOINTS: `${service}.${LAST_STEP(service)}=stop#1` }));
     }
     await Promise.all([...zombies.values()].map((zombie) => untilReady(zombie)));
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await fleet.stop();
     await session.close();
@@ -103,7 +103,7 @@ describe("every service stopped before its commit, past its session, and woken",
       const done = await Promise.all([zombies, successors].map((of) => jobsSettled(of.get(service)!, "done")));
       expect([service, done[0]! + done[1]!]).toEqual([service, OBJECTS]);
     }
-  }, 60_000);
+  }, 180_000);
 
   test("nothing was done twice", async () => {
     expect(await listBucket(session, first, "batch-completed")).toHaveLength(OBJECTS);
@@ -127,7 +127,7 @@ describe("every service stopped before its commit, past its session, and woken",
     }
     expect(await storedObjects(join(fleet.dataDir, "store"))).toHaveLength(2 * OBJECTS);
     expect(await mails(fleet.dataDir)).toEqual([`${first}.1.eml`, `${second}.1.eml`]);
-  }, 60_000);
+  }, 180_000);
 
   test("kept every invariant at every zxid", () => {
     const checked = checkInvariants({ logDir: zk.logDir, root: "/" });

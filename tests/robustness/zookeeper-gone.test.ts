@@ -208,7 +208,7 @@ describe("without a ZooKeeper at the start", () => {
     } finally {
       await fleet.stop();
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 describe("a tree that is another one than before", () => {
@@ -240,7 +240,7 @@ describe("a tree that is another one than before", () => {
     } finally {
       await fleet.stop();
     }
-  }, 60_000);
+  }, 180_000);
 
   test("ends every process when the data were wiped while ZooKeeper was away", async () => {
     const zk = await ownZooKeeper();
@@ -256,5 +256,5 @@ describe("a tree that is another one than before", () => {
       await fleet.stop();
       await zk.stop();
     }
-  }, 60_000);
+  }, 180_000);
 });

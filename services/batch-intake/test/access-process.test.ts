@@ -72,7 +72,7 @@ test("a token of the tree works, and is refused seconds after it was revoked; no
     const secret = token.split("_").slice(2).join("_");
     for (const hidden of [secret, Buffer.from(secret).toString("base64"), basic]) expect(log).not.toContain(hidden);
   }
-}, 90_000);
+}, 180_000);
 
 test("while ZooKeeper is away the tokens of the file let submissions into the journal, and others must wait", async () => {
   const { client, statusOf } = await startProcess({ ZOOKEEPER_CONNECT: `127.0.0.1:${await freePort()}` });
@@ -85,4 +85,4 @@ test("while ZooKeeper is away the tokens of the file let submissions into the jo
   // Whether it is a token of the tree nobody can tell just now: that is no refusal.
   expect(await statusOf(aToken("admin").headers)).toBe(503);
   expect(await statusOf({})).toBe(401);
-}, 60_000);
+}, 180_000);

@@ -49,7 +49,7 @@ test.each(["beforeJournal", "journalAfterWrite", "journalAfterSync", "afterJourn
     expect(await ended).toEqual([null, "SIGKILL"]);
     await carryOn();
   },
-  60_000,
+  180_000,
 );
 
 test.each(["ingestBeforeMove", "ingestAfterMove", "ingestAfterCreate", "journalBeforeConsume", "journalAfterConsume"])(
@@ -64,5 +64,5 @@ test.each(["ingestBeforeMove", "ingestAfterMove", "ingestAfterCreate", "journalB
     const numbers = await carryOn();
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   },
-  60_000,
+  180_000,
 );

@@ -81,7 +81,7 @@ test("an intake that starts without ZooKeeper is ready below the bound, and not 
   await proxy.setMode("pass");
   await waitFor(async () => (await readyz(metrics)).startsWith("200"), { what: "ready with ZooKeeper" });
   await waitFor(async () => (await submit(url, sent(4)[3]!))?.status === 202, { what: "room again" });
-}, 60_000);
+}, 180_000);
 
 test("a submission that the queue cannot take any more is set aside, and those behind it go on", async () => {
   const { zookeeper, site, proxy, metrics, settings } = await severed();
@@ -110,7 +110,7 @@ test("a submission that the queue cannot take any more is set aside, and those b
     { id: first!.id, text: "first" },
     { id: behind!.id, text: "behind" },
   ]);
-}, 60_000);
+}, 180_000);
 
 test("a second process on the same journal is refused, and says whose it is", async () => {
   const { settings } = await severed();
