@@ -43,7 +43,7 @@ import {
   type TestWorker,
 } from "@sluice/testkit";
 import { seeded } from "../support/random.ts";
-import { connectSession, makeCommitter, systemClock } from "@sluice/zookeeper";
+import { openSession, makeCommitter, systemClock } from "@sluice/zookeeper";
 
 const COMMITS = 5_000;
 /** Two for each stage. */
@@ -129,7 +129,13 @@ interface ChaosWorker {
 async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise<ChaosWorker> {
   const state = PIPELINE[n % PIPELINE.length]!;
   const proxy: FaultProxy = await startFaultProxy(zk.connect);
-  const session = await connectSession({ connect: proxy.connect, timeoutMs: SESSION_MS });
+  const opened = await openSession({ connect: proxy.connect, timeoutMs: SESSION_MS });
+  if (!opened.ok) {
+    // So short a session may not even begin on a busy machine.
+    await proxy.close();
+    return await openWorker(n, random);
+  }
+  const { session } = opened;
   let last = "";
   const ctx: QueueContext = {
     session,
@@ -139,7 +145,7 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
   };
   const made = await ensureTree(ctx);
   if (!made.ok) {
-    // On a busy machine such a short session may end before it has begun: it has done nothing, another one takes its place.
+    // Or end before it has done anything: another one takes its place.
     await session.close();
     await proxy.close();
     return await openWorker(n, random);
