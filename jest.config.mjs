@@ -13,8 +13,7 @@ export default {
   testEnvironmentOptions: { customExportConditions: ["source", "node", "node-addons"] },
   globalSetup: "<rootDir>/tools/run/jest-setup.mjs",
   globalTeardown: "<rootDir>/tools/run/jest-teardown.mjs",
-  // One more than cores: much of what tests do is waiting for other processes.
-  maxWorkers: 3,
+  maxWorkers: 2,
   // Far above what any test takes: it ends a test that hangs, and must not end one that a busy machine slows down.
   testTimeout: 90_000,
 };
