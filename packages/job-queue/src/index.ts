@@ -1,6 +1,9 @@
 export { blockOf, BLOCK_IDS, parseJobId, shardOf } from "./ids.ts";
-export { matchesName, parseNames, type NameMatch } from "./names.ts";
-export { meaningOf, paths, type Meaning } from "./paths.ts";
+export { matchesName, namesText, parseNames, type NameMatch } from "./names.ts";
+export { meaningOf, parseTermName, paths, type Meaning } from "./paths.ts";
+export { type BlobRef, type BlobStore } from "./blobs.ts";
+export { type Answer, giveBack, queueOfOwner, type QueuePort } from "./queue-port.ts";
+export { type EndedRun, type RunArchive, type RunPage } from "./run-archive.ts";
 export { records, type Done, type Ids, type Job, type Layout, type Lease, type StoredJob } from "./records.ts";
 export {
   isAllowed,
@@ -23,12 +26,20 @@ export type {
   ChildView,
   Command,
   Content,
+  GetJobs,
+  IngestAdds,
+  JobRecord,
   JobView,
+  JournalledJob,
+  ListJobs,
+  ListRuns,
   NewJob,
   Reply,
+  RunView,
   StateView,
   Taken,
   TakenView,
+  TypeCounts,
 } from "./shard/commands.ts";
 export { decide, type Decision } from "./shard/decide.ts";
 export { isStatus } from "./shard/params.ts";
@@ -41,7 +52,14 @@ export { ownShard, ShardOwner, type OwnerPorts, type Owning } from "./owner/owne
 export type { PipelineHooks } from "./owner/pipeline.ts";
 export type { Term } from "./owner/term.ts";
 export { prepareQueue, type Prepared } from "./owner/tree.ts";
-export { LEASE_MS, type LeaseKind } from "./limits.ts";
+export {
+  DATA_BYTES,
+  LEASE_MS,
+  LEASE_MS_LEAST,
+  LEASE_MS_MOST,
+  type LeaseKind,
+  RESULT_BYTES,
+  TREE_BYTES,
+} from "./limits.ts";
 export { checkQueue, type QueueViolation } from "./check/check.ts";
 export type { LoggedOp, LoggedTransaction } from "./check/model.ts";
-export type { EndedRun, KeepRuns } from "./owner/archive.ts";

@@ -10,6 +10,9 @@ export const paths = {
   fleet: "/fleet",
   root: ROOT,
   layout: `${ROOT}/layout`,
+  /** The processes that serve the queue, while they live. */
+  apis: `${ROOT}/apis`,
+  api: (apiId: string) => `${ROOT}/apis/${apiId}`,
   terms: `${ROOT}/terms`,
   term: (shard: number, term: number) => `${ROOT}/terms/${two(shard)}.${term}`,
   shards: `${ROOT}/s`,
@@ -33,7 +36,7 @@ export const paths = {
 
 /** What a path of the queue stands for. */
 export type Meaning =
-  | { readonly kind: "layout" | "frame" | "unknown" }
+  | { readonly kind: "layout" | "frame" | "api" | "unknown" }
   | { readonly kind: "term" | "counter"; readonly shard: number; readonly term: number }
   | { readonly kind: "ids" | "counters" | "jobs" | "groups" | "done"; readonly shard: number }
   | { readonly kind: "block"; readonly shard: number; readonly block: number }
@@ -64,7 +67,8 @@ export function parseDoneName(name: string): { readonly id: number; readonly tok
 
 export function meaningOf(path: string): Meaning {
   if (path === paths.layout) return { kind: "layout" };
-  if (path === ROOT || path === paths.terms || path === paths.shards) return { kind: "frame" };
+  if ([ROOT, paths.apis, paths.terms, paths.shards].includes(path)) return { kind: "frame" };
+  if (path.startsWith(`${paths.apis}/`)) return { kind: "api" };
   if (path.startsWith(`${paths.terms}/`)) {
     const term = parseTermName(path.slice(paths.terms.length + 1));
     return term === null ? UNKNOWN : { kind: "term", ...term };

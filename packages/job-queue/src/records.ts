@@ -1,6 +1,6 @@
 /** The data of every node of the general queue: schema, reader and printer in one place. */
 import { z } from "zod";
-import { EVENTS_KEPT, LEASE_MS, NAME_BYTES } from "./limits.ts";
+import { EVENTS_KEPT, LEASE_KINDS, NAME_BYTES } from "./limits.ts";
 import { MOVES, STATES } from "./states.ts";
 import { isTenant } from "./tenants.ts";
 
@@ -8,8 +8,6 @@ const whole = z.number().int().min(0);
 /** Ms since 1970. SQLite's calendar goes back to the year -4713. */
 const moment = z.number().int();
 const bytesAtMost = (bytes: number): z.ZodString => z.string().refine((text) => Buffer.byteLength(text) <= bytes);
-
-export const LEASE_KINDS = Object.keys(LEASE_MS) as [keyof typeof LEASE_MS, ...(keyof typeof LEASE_MS)[]];
 
 const LeaseSchema = z.strictObject({
   /** TERM.n: it never appears twice in a shard. Whoever ends the job shows it. */
@@ -24,6 +22,9 @@ export type Lease = z.infer<typeof LeaseSchema>;
 /** [when, what, by whom?] */
 const EventSchema = z.tuple([moment, z.enum([...MOVES, "create"])]).rest(z.string());
 export type JobEvent = z.infer<typeof EventSchema>;
+
+/** What stands in the store of blobs. */
+const BlobSchema = z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: whole });
 
 export const JobSchema = z.strictObject({
   v: z.literal(1),
@@ -65,6 +66,10 @@ export const JobSchema = z.strictObject({
   data: z.string().optional(),
   /** The data stands in the node `d` below the record instead. */
   dataNode: z.literal(true).optional(),
+  /** The data stands in the store of blobs instead. */
+  dataRef: BlobSchema.optional(),
+  /** The type of the job that is made of this one's result. */
+  onFinish: z.string().optional(),
   ev: z.array(EventSchema).max(EVENTS_KEPT),
 });
 /** As it stands in the node. */
@@ -85,21 +90,59 @@ export const LayoutSchema = z.strictObject({
   block: z.number().int(),
   /** Tenants that were given a shard by hand. */
   tenants: z.record(z.string(), whole),
+  /** Shards that stand in another ensemble than the first, with its name. The same in every ensemble. */
+  ensembles: z.record(z.string(), z.string()).optional(),
 });
 export type Layout = z.infer<typeof LayoutSchema>;
+
+/** How a run ended, in its holder's words. */
+const OUTCOMES = ["finished", "failed", "retried"] as const;
+export type RunOutcome = (typeof OUTCOMES)[number];
 
 export const DoneSchema = z.strictObject({
   name: z.string(),
   tenant: z.string(),
   worker: z.string().optional(),
+  /** Finished unless said. */
+  outcome: z.enum(OUTCOMES).optional(),
   exit: z.number().int().optional(),
   /** JSON text or plain text, as it came; a large one stands in the node `r` below. */
   result: z.string().optional(),
+  resultRef: BlobSchema.optional(),
   created: moment,
   started: moment.optional(),
   ended: moment,
+  /** What else is to be known of a job whose record goes, or may go; large data stands in the node `d` below. */
+  job: JobSchema.pick({
+    priority: true,
+    repeat: true,
+    retryAfter: true,
+    parent: true,
+    mock: true,
+    maxRunTime: true,
+    step: true,
+    data: true,
+    dataRef: true,
+    onFinish: true,
+    ev: true,
+  }).optional(),
 });
 export type Done = z.infer<typeof DoneSchema>;
+
+/** How far the journal of a process that accepts jobs by itself has been taken in. */
+export const GuestSchema = z.strictObject({
+  file: z.string(),
+  offset: whole,
+  /** The last of its ids that was taken in; all below it that were used are too. */
+  last: whole,
+  /** The blocks of ids that are its own, and not used up. */
+  blocks: z.array(whole),
+});
+export type Guest = z.infer<typeof GuestSchema>;
+
+/** Patterns of names that are not handed out, by tenant. */
+export const CrashedSchema = z.record(z.string(), z.array(z.string()));
+export type Crashed = z.infer<typeof CrashedSchema>;
 
 /** A reader's answer: a broken node is a fact about the tree, not an exception. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
@@ -136,4 +179,6 @@ export const records = {
   ids: jsonRecord("ids", IdsSchema),
   layout: jsonRecord("layout", LayoutSchema),
   done: jsonRecord("done", DoneSchema),
+  guest: jsonRecord("guest", GuestSchema),
+  crashed: jsonRecord("crashed", CrashedSchema),
 } as const;

@@ -24,13 +24,15 @@ export interface OwnerPorts {
   /** Wakes us later; returns the way to stop it. */
   readonly later: (ms: number, wake: () => void) => () => void;
   readonly hooks?: PipelineHooks;
+  /** A job is due that no waiter took: somebody who serves several types may want it. */
+  readonly onDue?: () => void;
 }
 
 export type Owning = { readonly ok: true; readonly owner: ShardOwner } | { readonly ok: false; readonly why: string };
 
-/** Takes the shard, from a living owner too, and loads it. */
-export async function ownShard(shard: number, ports: OwnerPorts): Promise<Owning> {
-  const taken = await takeTerm(ports.session, shard, ports.apiId);
+/** Takes the shard, from a living owner too, and loads it. `from`: only from this term, or with null from nobody. */
+export async function ownShard(shard: number, ports: OwnerPorts, from?: number | null): Promise<Owning> {
+  const taken = await takeTerm(ports.session, shard, ports.apiId, from);
   if (!taken.ok) return taken;
   const loading = await loadShard(ports.session, taken.term);
   if (!loading.ok) return loading;
@@ -145,12 +147,15 @@ export class ShardOwner {
 
   /** One job, one wake-up. */
   #serveWaiters(): void {
+    let isLeft = false;
     for (let woken = this.#shard.takeWoken(); woken.length > 0; woken = this.#shard.takeWoken()) {
       for (const slot of woken) {
         const waiter = slot.heap === null ? null : this.#waiters.firstFor(slot);
         if (waiter !== null) this.#serve(waiter);
+        else if (slot.heap !== null) isLeft = true;
       }
     }
+    if (isLeft) this.#ports.onDue?.();
   }
 
   #serve(waiter: Waiter<Waiting>): void {

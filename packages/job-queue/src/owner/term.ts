@@ -24,8 +24,11 @@ export const fence = ({ shard, term }: Pick<Term, "shard" | "term">, sent: numbe
   { op: "set", path: paths.counter(shard, term), data: EMPTY, version: sent },
 ];
 
-/** Also from a living owner: what that one sends from now on is refused. */
-export async function takeTerm(session: Session, shard: number, apiId: string): Promise<Taking> {
+/**
+ * Also from a living owner: what that one sends from now on is refused. `from`: only from this term, or with null only
+ * when nobody has the shard, so that who decided by an older look deposes nobody else.
+ */
+export async function takeTerm(session: Session, shard: number, apiId: string, from?: number | null): Promise<Taking> {
   const [found, terms] = await Promise.all([session.get(paths.ids(shard)), session.children(paths.terms)]);
   if (!found.ok) return { ok: false, why: `${found.code}: ${found.detail}` };
   if (!terms.ok) return { ok: false, why: `${terms.code}: ${terms.detail}` };
@@ -34,6 +37,8 @@ export async function takeTerm(session: Session, shard: number, apiId: string): 
   const next: Ids = { next: ids.value.next, term: ids.value.term + 1 };
   const { version } = found.value.stat;
   const old = terms.value.names.flatMap((name) => parseTermName(name) ?? []).filter((term) => term.shard === shard);
+  if (from !== undefined && (old[0]?.term ?? null) !== from)
+    return { ok: false, why: `it is in term ${old[0]?.term ?? "none"}` };
   const answer = await session.multi([
     { op: "set", path: paths.ids(shard), data: records.ids.encode(next), version },
     ...old.map(({ term }): Op => ({ op: "delete", path: paths.term(shard, term), version: 0 })),

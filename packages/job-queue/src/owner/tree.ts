@@ -11,9 +11,13 @@ export type Prepared =
   { readonly ok: true; readonly layout: Layout } | { readonly ok: false; readonly problem: string };
 
 /** Tenants with a shard by hand count only when the tree is new: a tenant's jobs do not move. */
-export async function prepareQueue(session: Session, tenants: Layout["tenants"] = {}): Promise<Prepared> {
-  const layout: Layout = { shards: SHARDS, block: BLOCK_IDS, tenants };
-  for (const group of [[paths.fleet], [paths.root], [paths.terms, paths.shards]]) {
+export async function prepareQueue(
+  session: Session,
+  tenants: Layout["tenants"] = {},
+  ensembles?: Layout["ensembles"],
+): Promise<Prepared> {
+  const layout: Layout = { shards: SHARDS, block: BLOCK_IDS, tenants, ...(ensembles && { ensembles }) };
+  for (const group of [[paths.fleet], [paths.root], [paths.apis], [paths.terms, paths.shards]]) {
     const problem = await make(
       session,
       group.map((path) => node(path)),
