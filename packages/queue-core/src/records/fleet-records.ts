@@ -1,0 +1,112 @@
+/** What the fleet keeps of itself: ids, workers, callbacks, audit, tokens, orders. */
+import { z } from "zod";
+import { jobState } from "./deposit-records.ts";
+import { text } from "./record-type.ts";
+
+export const ExpansionSchema = z.looseObject({
+  rows: z.number().int().min(0),
+  created: z.number().int().min(0),
+  /** SHA-256 of the frozen manifest; "" when there is none (one payload, one job). */
+  digest: text,
+  /** How many reports have been made. */
+  reports: z.number().int().min(0).default(0),
+  op: text,
+});
+export type Expansion = z.infer<typeof ExpansionSchema>;
+
+export const FleetIdsSchema = z.looseObject({ batch: z.number().int().min(0), job: z.number().int().min(0) });
+export type FleetIds = z.infer<typeof FleetIdsSchema>;
+
+const WorkerProgressSchema = z.object({
+  doneBytes: z.number().min(0),
+  totalBytes: z.number().min(0).nullable(),
+  note: z.string().optional(),
+});
+export type WorkerProgress = z.infer<typeof WorkerProgressSchema>;
+
+export const WorkerSchema = z.looseObject({
+  host: text,
+  pid: z.number().int(),
+  version: text,
+  since: text,
+  /** Jobs in hand. */
+  jobs: z.array(z.string()).default([]),
+  concurrency: z.number().int().default(1),
+  cpu_seconds: z.number().default(0),
+  memory_bytes: z.number().default(0),
+  draining: z.boolean().default(false),
+  /** By job in hand; only for people, so what cannot be read is left out. */
+  progress: z.record(z.string(), WorkerProgressSchema).optional().catch(undefined),
+});
+export type WorkerRecord = z.infer<typeof WorkerSchema>;
+
+export const CallbackSchema = z.object({
+  job: text,
+  batch: text,
+  outcome: z.literal("FAILED"),
+  retry: z.number().int().min(0),
+  message: text,
+  at: text,
+});
+export type CallbackRecord = z.infer<typeof CallbackSchema>;
+
+export const AuditHeadSchema = z.object({ number: z.number().int().min(0), hash: text });
+export type AuditHead = z.infer<typeof AuditHeadSchema>;
+
+export const AuditRecordSchema = z.object({
+  number: z.number().int().min(1),
+  op: text,
+  at: text,
+  actor: text,
+  action: text,
+  target: text,
+  reason: text,
+  previous: text,
+});
+export type AuditRecord = z.infer<typeof AuditRecordSchema>;
+
+/** A bearer token as it is kept: enough to check one, nothing to make one from. Roles are the affair of @sluice/access. */
+export const TokenSchema = z.object({
+  id: z.string().regex(/^[a-z0-9]{12}$/),
+  /** Whose it is, for people. */
+  name: z.string().min(1).max(200),
+  role: text,
+  /** Profiles' names; `*` stands for all of them. */
+  collections: z.array(z.string().min(1).max(128)).min(1),
+  /** Tenants of the job queue; `*` stands for all. Absent: all for staff who are bound to no collections, none for others. */
+  tenants: z.array(z.string().min(1).max(64)).optional(),
+  /** SHA-256 of the secret, in hex. */
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  created: text,
+  created_by: text,
+  /** RFC 3339: every token ends some day. */
+  expires: z.iso.datetime({ offset: true }),
+});
+export type KeptToken = z.infer<typeof TokenSchema>;
+
+export const OPERATION_STATES = ["running", "done", "stopped", "failed"] as const;
+
+/** One order for many jobs, and how far it is. */
+export const OperationSchema = z.object({
+  action: text,
+  at: jobState.optional(),
+  priority: z.number().int().min(0).optional(),
+  by: text,
+  /** Who ordered it is bound to these; absent = to none. */
+  collections: z.array(z.string()).optional(),
+  reason: text,
+  state: z.enum(OPERATION_STATES),
+  started: text,
+  ended: text.optional(),
+  total: z.number().int().min(0),
+  /** How many of the jobs have had their turn. */
+  next: z.number().int().min(0),
+  applied: z.number().int().min(0),
+  refused: z.array(z.object({ why: text, count: z.number().int(), example: text })),
+  /** How often somebody has taken it up. */
+  runs: z.number().int().min(0),
+});
+export type OperationRecord = z.infer<typeof OperationSchema>;
+
+export const KeySchema = z.object({ batch: text, request_digest: text });
+export type KeyRecord = z.infer<typeof KeySchema>;
