@@ -22,7 +22,7 @@ export type { BatchOutcome, Consumed, InboxOutcome, Outcome, Retry, Snooze } fro
 export { type Log, makeLog, silentLog } from "./log.ts";
 export { baseConfig, type BaseConfig } from "./config/base-config.ts";
 export { type EgressRule, egressSettings } from "./config/egress-settings.ts";
-export { checkedText, flag, parsedText, port, ratio, wholeNumber } from "./config/fields.ts";
+export { checkedText, flag, parsedText, port, ratio, serviceUrl, wholeNumber } from "./config/fields.ts";
 export { parseConfig } from "./config/parse-config.ts";
 export { type ConfigResult, type Environment, readConfig } from "./config/read-config.ts";
 export { redactConfig } from "./config/redact-config.ts";

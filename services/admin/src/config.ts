@@ -8,6 +8,7 @@ import {
   port,
   ratio,
   type Relation,
+  serviceUrl,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -36,6 +37,8 @@ export const adminConfig = baseConfig.extend({
   MAIL_OUTBOX_DIR: folder,
   /** Where the services write their logs, if they can be read from here. */
   LOGS_DIR: folder,
+  /** Where the general job queue is asked: its pages and /v1/queue/ need it. */
+  JOB_API_URL: serviceUrl().optional(),
 });
 export type AdminConfig = Readonly<z.infer<typeof adminConfig>>;
 

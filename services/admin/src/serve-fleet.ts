@@ -96,6 +96,7 @@ export function serveFleet(
     deps,
     authenticator: authenticatorOf(config, session, fetchKeys, parts),
     callsPerMinute: config.CALLS_PER_MINUTE,
+    jobApiUrl: config.JOB_API_URL ?? null,
     pages: (router) => addConsole(router, outside.consoleDir ?? CONSOLE_DIR),
   });
   return [

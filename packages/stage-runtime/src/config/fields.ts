@@ -49,6 +49,14 @@ export function checkedText(problemOf: (text: string) => string | null) {
   });
 }
 
+/** Where another service of ours is: http://host:port, without path, query or password; as an origin. */
+export const serviceUrl = () =>
+  parsedText((raw) => {
+    const url = URL.canParse(raw) ? new URL(raw) : null;
+    const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.pathname === "/";
+    return isGood && url.search === "" ? url.origin : null;
+  }, "an address like http://host:port");
+
 /** `host:port,host:port/chroot`; said to be wrong here, before anything tries to connect. */
 export function zookeeperConnect() {
   return z.string({ error: "is required: host:port,host:port/chroot" }).superRefine((raw, ctx) => {

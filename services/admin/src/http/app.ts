@@ -19,6 +19,7 @@ import { bulkOperations } from "./bulk-operations.ts";
 import { counted } from "./counted.ts";
 import type { AdminDeps } from "./deps.ts";
 import { fleetOperations } from "./fleet-operations.ts";
+import { forwardToQueue, QUEUE_PREFIX } from "./forward-queue.ts";
 import { jobOperations } from "./job-operations.ts";
 import { logOperations } from "./log-operations.ts";
 import { addLogin } from "./login.ts";
@@ -33,6 +34,8 @@ export interface AppParts {
   readonly deps: AdminDeps;
   readonly authenticator: Authenticator;
   readonly callsPerMinute: number;
+  /** Where the general job queue is; null: nowhere. */
+  readonly jobApiUrl: string | null;
   /** Pages: they need no caller. */
   readonly pages: (router: IRouter) => void;
 }
@@ -51,7 +54,7 @@ export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...mailOperations(deps),
 ];
 
-export function adminApp({ deps, authenticator, callsPerMinute, pages }: AppParts): Express {
+export function adminApp({ deps, authenticator, callsPerMinute, jobApiUrl, pages }: AppParts): Express {
   const { log, metrics } = deps;
   const operations = adminOperations(deps);
   const onError = (error: unknown, requestId: string): void =>
@@ -66,6 +69,8 @@ export function adminApp({ deps, authenticator, callsPerMinute, pages }: AppPart
       app,
       operations.map((each) => counted(each, metrics, deps.clock)),
     );
+    const onAnswered = (status: number): void => metrics.requests.inc({ operation: "queue", status: String(status) });
+    app.use(QUEUE_PREFIX, forwardToQueue({ baseUrl: jobApiUrl, cookie: COOKIE, onAnswered }));
   });
 }
 
