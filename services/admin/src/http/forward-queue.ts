@@ -6,7 +6,6 @@ import { cookieOf, type Problem, problem, requestIdOf, sendProblem } from "@slui
 import type { Request, RequestHandler, Response } from "express";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { ReadableStream } from "node:stream/web";
 
 export const QUEUE_PREFIX = "/v1/queue";
 
