@@ -2,7 +2,7 @@
 import type { Caller } from "./caller.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { parseToken, secretMatches } from "./token.ts";
-import { scopeOf } from "./token-record.ts";
+import { scopeOf, tenantsOf } from "./token-record.ts";
 import type { TokenSource } from "./token-source.ts";
 
 export type Authentication =
@@ -67,5 +67,7 @@ async function checkToken(
   if (found === "silence") return { kind: "silence" };
   if (found === "none" || !secretMatches(secret, found.hash)) return { kind: "refused", why: UNKNOWN };
   if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `the token expired at ${found.expires}` };
-  return { kind: "caller", caller: { id: `token:${id}`, name: found.name, role: found.role, scope: scopeOf(found) } };
+  const { name, role } = found;
+  const caller = { id: `token:${id}`, name, role, scope: scopeOf(found), tenants: tenantsOf(found) };
+  return { kind: "caller", caller };
 }

@@ -1,6 +1,6 @@
-import { type Permission, PERMISSIONS, type Role } from "./roles.ts";
+import { type Permission, type PermissionRow, PERMISSIONS, type Role } from "./roles.ts";
 
-/** Collections are profiles' names; "all" is not bound to any. */
+/** Collections (profiles' names), or tenants of the job queue; "all" is not bound to any. */
 export type Scope = "all" | readonly string[];
 
 /** Whoever has shown who they are. */
@@ -10,21 +10,30 @@ export interface Caller {
   /** For people: stands in audit, history and logs. */
   readonly name: string;
   readonly role: Role;
+  /** Collections. */
   readonly scope: Scope;
+  /** Of the job queue. */
+  readonly tenants: Scope;
 }
 
 export type Allowed = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
+/** Where nothing is known about tenants, there are none. */
+type Asking = Pick<Caller, "role" | "scope"> & Partial<Pick<Caller, "tenants">>;
+
 /** Whether the caller's role has a permission, and whether their scope is wide enough for it. */
-export function may(caller: Pick<Caller, "role" | "scope">, permission: Permission): Allowed {
-  const row = PERMISSIONS[permission];
+export function may(caller: Asking, permission: Permission): Allowed {
+  const row: PermissionRow = PERMISSIONS[permission];
   if (!row.roles.some((role) => role === caller.role)) {
     return { ok: false, why: `a ${caller.role} may not ${row.means}: that takes ${row.roles.join(" or ")}` };
   }
   if (row.wholeFleet && caller.scope !== "all") {
     return { ok: false, why: `to ${row.means} takes a caller who is not bound to single collections` };
   }
+  if (row.everyTenant === true && caller.tenants !== "all") {
+    return { ok: false, why: `to ${row.means} takes a caller who is not bound to single tenants` };
+  }
   return { ok: true };
 }
 
-export const inScope = (scope: Scope, collection: string): boolean => scope === "all" || scope.includes(collection);
+export const inScope = (scope: Scope, name: string): boolean => scope === "all" || scope.includes(name);

@@ -2,7 +2,14 @@ export { isRole, PERMISSIONS, type Permission, type Role, ROLES } from "./roles.
 export { type Allowed, type Caller, inScope, may, type Scope } from "./caller.ts";
 export { mintRoleTokens, type RoleTokens, type RoleTokensOptions } from "./role-tokens.ts";
 export { hashSecret, type MintedToken, mintToken, parseToken, type PresentedToken, redactTokens } from "./token.ts";
-export { EVERY_COLLECTION, scopeOf, type TokenRecord, TokenRecordSchema } from "./token-record.ts";
+export {
+  EVERY_COLLECTION,
+  EVERY_TENANT,
+  scopeOf,
+  tenantsOf,
+  type TokenRecord,
+  TokenRecordSchema,
+} from "./token-record.ts";
 export { makeTreeTokens, type TreeTokensOptions } from "./tree-tokens.ts";
 export { firstOf, type TokenSource } from "./token-source.ts";
 export {

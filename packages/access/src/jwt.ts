@@ -3,6 +3,7 @@ import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerif
 import { z } from "zod";
 import type { Caller, Scope } from "./caller.ts";
 import { isRole, type Role } from "./roles.ts";
+import { defaultTenants, scopeOfNames } from "./token-record.ts";
 
 export interface JwtSettings {
   readonly issuer: string;
@@ -13,6 +14,8 @@ export interface JwtSettings {
   readonly roleClaim: string;
   /** The claim with the list of collections; without it a caller is bound to none, unless the role is above depositor. */
   readonly collectionsClaim: string;
+  /** The claim with the list of the job queue's tenants; without it, all for staff bound to no collections, none for others. */
+  readonly tenantsClaim: string;
 }
 
 export type FetchKeys = (
@@ -108,13 +111,16 @@ export function callerOfClaims(claims: Readonly<Record<string, unknown>>, settin
   const role = roleOf(claimAt(claims, settings.roleClaim));
   if (role === null) return { kind: "refused", why: `the token's ${settings.roleClaim} names no role of ours` };
   const name = ["preferred_username", "email", "name"].map((key) => claims[key]).find((v) => typeof v === "string");
+  const scope = scopeOfClaim(claimAt(claims, settings.collectionsClaim), role);
+  const tenants = claimAt(claims, settings.tenantsClaim);
   return {
     kind: "caller",
     caller: {
       id: `jwt:${subject}`,
       name: typeof name === "string" && name !== "" ? name : subject,
       role,
-      scope: scopeOfClaim(claimAt(claims, settings.collectionsClaim), role),
+      scope,
+      tenants: tenants === undefined ? defaultTenants(role, scope) : scopeOfNames(namesOf(tenants)),
     },
   };
 }
@@ -140,6 +146,8 @@ function roleOf(claim: unknown): Role | null {
 /** A depositor sees what is named and nothing else; staff see all unless the provider binds them. */
 function scopeOfClaim(claim: unknown, role: Role): Scope {
   if (claim === undefined) return role === "depositor" ? [] : "all";
-  const named = (Array.isArray(claim) ? claim : [claim]).filter((one): one is string => typeof one === "string");
-  return named.includes("*") ? "all" : named;
+  return scopeOfNames(namesOf(claim));
 }
+
+const namesOf = (claim: unknown): string[] =>
+  (Array.isArray(claim) ? claim : [claim]).filter((one): one is string => typeof one === "string");

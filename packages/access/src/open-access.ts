@@ -20,7 +20,13 @@ export interface AccessParts {
 }
 
 /** Whoever asks while authentication is off: only ever on a loopback address, never in production. */
-export const ANYBODY: Caller = { id: "anybody", name: "anybody on this machine", role: "admin", scope: "all" };
+export const ANYBODY: Caller = {
+  id: "anybody",
+  name: "anybody on this machine",
+  role: "admin",
+  scope: "all",
+  tenants: "all",
+};
 
 export function openAccess({
   settings,
@@ -47,6 +53,7 @@ function jwtOf(settings: AccessSettings, fetchKeys: FetchKeys) {
       ...(settings.OIDC_JWKS_URL === undefined ? {} : { jwksUrl: settings.OIDC_JWKS_URL }),
       roleClaim: settings.OIDC_ROLE_CLAIM,
       collectionsClaim: settings.OIDC_COLLECTIONS_CLAIM,
+      tenantsClaim: settings.OIDC_TENANTS_CLAIM,
     },
     fetchKeys,
   );

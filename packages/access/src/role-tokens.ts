@@ -1,7 +1,7 @@
 /** A token for each role, for a fleet of one's own: the tokens to give away, and the file that services read. */
 import { mintToken } from "./token.ts";
 import { printTokenFile } from "./token-file.ts";
-import { EVERY_COLLECTION, type TokenRecord } from "./token-record.ts";
+import { EVERY_COLLECTION, EVERY_TENANT, type TokenRecord } from "./token-record.ts";
 import { type Role, ROLES } from "./roles.ts";
 
 export type RoleTokens = Readonly<Record<Role, string>>;
@@ -24,6 +24,7 @@ export function mintRoleTokens(options: RoleTokensOptions): { readonly tokens: R
       name: `development ${role}`,
       role,
       collections: [role === "depositor" ? depositorsCollection : EVERY_COLLECTION],
+      tenants: [EVERY_TENANT],
       hash,
       created: new Date(nowMs).toISOString(),
       created_by: createdBy,

@@ -2,10 +2,12 @@
 export const ROLES = ["depositor", "viewer", "operator", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
-interface PermissionRow {
+export interface PermissionRow {
   readonly roles: readonly Role[];
   /** It reaches beyond single collections: a caller who is bound to some may not. */
   readonly wholeFleet: boolean;
+  /** It reaches beyond single tenants of the job queue: a caller who is bound to some may not. */
+  readonly everyTenant?: true;
   readonly means: string;
 }
 
@@ -19,6 +21,18 @@ export const PERMISSIONS = {
   "act-on-deposits": { roles: ["operator", "admin"], wholeFleet: false, means: "hold, release, resume, fail, delete" },
   "act-on-fleet": { roles: ["operator", "admin"], wholeFleet: true, means: "pause queue and stages, drain workers" },
   "check-tree": { roles: ["operator", "admin"], wholeFleet: true, means: "run fsck, take snapshots" },
+  "use-jobs": {
+    roles: ["depositor", "operator", "admin"],
+    wholeFleet: false,
+    means: "use the job queue of one's tenants",
+  },
+  "see-jobs": { roles: ROLES, wholeFleet: false, means: "see jobs and handlers of one's tenants" },
+  "act-on-workers": {
+    roles: ["operator", "admin"],
+    wholeFleet: true,
+    everyTenant: true,
+    means: "take workers' jobs away from them",
+  },
   "mend-tree": { roles: ["admin"], wholeFleet: true, means: "repair and restore the tree" },
   "manage-tokens": { roles: ["admin"], wholeFleet: true, means: "make, list and revoke tokens" },
 } as const satisfies Readonly<Record<string, PermissionRow>>;

@@ -19,6 +19,7 @@ export const ACCESS_FIELDS = {
   OIDC_JWKS_URL: unsetIfEmpty.refine((raw) => raw === undefined || isHttp(raw), "must be an http or https URL"),
   OIDC_ROLE_CLAIM: z.string().min(1).default("roles"),
   OIDC_COLLECTIONS_CLAIM: z.string().min(1).default("collections"),
+  OIDC_TENANTS_CLAIM: z.string().min(1).default("tenants"),
   /** Requests of one caller in a minute. */
   CALLS_PER_MINUTE: z.coerce.number("must be a whole number").int().min(1).max(1_000_000).default(1_200),
   NODE_ENV: z.string().default("development"),

@@ -1,13 +1,27 @@
 import { TokenSchema } from "@sluice/queue-core";
 import { z } from "zod";
 import type { Scope } from "./caller.ts";
-import { ROLES } from "./roles.ts";
+import { type Role, ROLES } from "./roles.ts";
 
 /** A token as it is kept, in the tree or in a file: enough to check one, nothing to make one from. */
 export const TokenRecordSchema = TokenSchema.extend({ role: z.enum(ROLES) });
 export type TokenRecord = z.infer<typeof TokenRecordSchema>;
 
-export const EVERY_COLLECTION = "*";
+const EVERYTHING = "*";
+export const EVERY_COLLECTION = EVERYTHING;
+export const EVERY_TENANT = EVERYTHING;
 
-export const scopeOf = ({ collections }: Pick<TokenRecord, "collections">): Scope =>
-  collections.includes(EVERY_COLLECTION) ? "all" : collections;
+export const scopeOf = ({ collections }: Pick<TokenRecord, "collections">): Scope => scopeOfNames(collections);
+
+/** Of the job queue. Where nothing is said, staff that are bound to no collections are bound to no tenants either. */
+export function tenantsOf({ tenants, role, collections }: TenantFacts): Scope {
+  return tenants === undefined ? defaultTenants(role, scopeOf({ collections })) : scopeOfNames(tenants);
+}
+
+type TenantFacts = Pick<TokenRecord, "tenants" | "role" | "collections">;
+
+export const defaultTenants = (role: Role, scope: Scope): Scope =>
+  role !== "depositor" && scope === "all" ? "all" : [];
+
+/** Exported for claims, which say the same. */
+export const scopeOfNames = (names: readonly string[]): Scope => (names.includes(EVERYTHING) ? "all" : names);

@@ -77,7 +77,7 @@ describe("roles", () => {
 
   it("lets admins do everything, and says what a refusal would take", () => {
     for (const permission of Object.keys(PERMISSIONS) as (keyof typeof PERMISSIONS)[]) {
-      expect(may({ role: "admin", scope: "all" }, permission)).toEqual({ ok: true });
+      expect(may({ role: "admin", scope: "all", tenants: "all" }, permission)).toEqual({ ok: true });
     }
     expect(may({ role: "depositor", scope: "all" }, "manage-tokens")).toEqual({
       ok: false,
@@ -89,6 +89,18 @@ describe("roles", () => {
     expect(may({ role: "operator", scope: ["a_content"] }, "act-on-deposits").ok).toBe(true);
     expect(may({ role: "operator", scope: ["a_content"] }, "act-on-fleet").ok).toBe(false);
     expect(ROLES.filter((role) => may({ role, scope: ["a_content"] }, "see-nodes").ok)).toEqual([]);
+  });
+
+  it("keeps whoever is bound to tenants from what touches the jobs of all", () => {
+    const ada = { role: "operator", scope: "all" } as const;
+    expect(may({ ...ada, tenants: "all" }, "act-on-workers").ok).toBe(true);
+    expect(may({ ...ada, tenants: ["a"] }, "act-on-workers")).toEqual({
+      ok: false,
+      why: "to take workers' jobs away from them takes a caller who is not bound to single tenants",
+    });
+    expect(may(ada, "act-on-workers").ok).toBe(false);
+    expect(may({ ...ada, tenants: ["a"] }, "use-jobs").ok).toBe(true);
+    expect(may({ role: "viewer", scope: "all", tenants: "all" }, "use-jobs").ok).toBe(false);
   });
 
   it("has collections in scope by name only", () => {
@@ -105,9 +117,28 @@ describe("tokens", () => {
     const found = await authenticatorOf(holding(record)).authenticate(`Bearer ${token}`);
     expect(found).toEqual({
       kind: "caller",
-      caller: { id: `token:${record.id}`, name: "Ada", role: "operator", scope: ["a_content", "b_content"] },
+      caller: {
+        id: `token:${record.id}`,
+        name: "Ada",
+        role: "operator",
+        scope: ["a_content", "b_content"],
+        tenants: [],
+      },
     });
     expect(JSON.stringify(record)).not.toContain(token.slice(17));
+  });
+
+  it.each([
+    ["staff of all collections", { role: "viewer" }, "all"],
+    ["staff of some", { role: "operator", collections: ["a_content"] }, []],
+    ["depositors", { role: "depositor" }, []],
+    ["whoever was given some", { role: "depositor", tenants: ["a", "b"] }, ["a", "b"]],
+    ["whoever was given all", { role: "depositor", tenants: ["*"] }, "all"],
+    ["staff that were given none", { role: "admin", tenants: [] }, []],
+  ] as const)("says which tenants are those of %s", async (_who, about, tenants) => {
+    const { token, record } = minted(about as Partial<TokenRecord>);
+    const found = await authenticatorOf(holding(record)).authenticate(`Bearer ${token}`);
+    expect(found).toMatchObject({ kind: "caller", caller: { tenants } });
   });
 
   it.each([
@@ -214,6 +245,7 @@ describe("JWTs of an identity provider", () => {
       jwksUrl: `http://127.0.0.1:${port}/keys`,
       roleClaim: "realm_access.roles",
       collectionsClaim: "collections",
+      tenantsClaim: "tenants",
     };
     sign = (claims, about = {}) =>
       new SignJWT(claims)
@@ -242,7 +274,7 @@ describe("JWTs of an identity provider", () => {
     });
     expect(await authenticate(token)).toEqual({
       kind: "caller",
-      caller: { id: "jwt:u1", name: "ada@example.org", role: "operator", scope: ["a_content"] },
+      caller: { id: "jwt:u1", name: "ada@example.org", role: "operator", scope: ["a_content"], tenants: [] },
     });
   });
 
@@ -253,6 +285,16 @@ describe("JWTs of an identity provider", () => {
       scopes.push(found.kind === "caller" ? found.caller.scope : found);
     }
     expect(scopes).toEqual([[], "all"]);
+  });
+
+  it("takes the tenants of the job queue from a claim, and gives a depositor without it none", async () => {
+    const tenants: unknown[] = [];
+    for (const claims of [{}, { tenants: ["a"] }, { tenants: "*" }]) {
+      const token = await sign({ sub: "u", realm_access: { roles: ["depositor"] }, ...claims });
+      const found = await authenticate(token);
+      tenants.push(found.kind === "caller" ? found.caller.tenants : found);
+    }
+    expect(tenants).toEqual([[], ["a"], "all"]);
   });
 
   it("refuses what is expired, of another issuer, signed by another key, without a role, or unsigned", async () => {

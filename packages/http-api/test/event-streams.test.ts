@@ -105,7 +105,10 @@ test("one caller cannot keep the others out: beyond their share they are told to
   const opened: (EventStream | null)[] = [];
   const authenticator: Authenticator = {
     authenticate: (header) =>
-      Promise.resolve({ kind: "caller", caller: { id: header ?? "", name: "", role: "viewer", scope: "all" } }),
+      Promise.resolve({
+        kind: "caller",
+        caller: { id: header ?? "", name: "", role: "viewer", scope: "all", tenants: [] },
+      }),
   };
   server = await serve(
     (app) => {

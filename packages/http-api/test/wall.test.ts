@@ -15,8 +15,8 @@ import {
 import { readEvents, serve } from "./support.ts";
 
 const CALLERS: Readonly<Record<string, Caller>> = {
-  vera: { id: "token:vera", name: "Vera", role: "viewer", scope: "all" },
-  olga: { id: "token:olga", name: "Olga", role: "operator", scope: "all" },
+  vera: { id: "token:vera", name: "Vera", role: "viewer", scope: "all", tenants: "all" },
+  olga: { id: "token:olga", name: "Olga", role: "operator", scope: "all", tenants: "all" },
 };
 const authenticator: Authenticator = {
   authenticate: (header) => {

@@ -9,7 +9,7 @@ export interface Endpoint<
   A extends z.ZodType = z.ZodType,
 > {
   readonly id: string;
-  readonly method: "get" | "post" | "delete";
+  readonly method: "get" | "post" | "put" | "delete";
   /** With its parameters in braces. */
   readonly path: string;
   readonly group: string;

@@ -65,3 +65,19 @@ export {
 } from "./submissions.ts";
 export { INTAKE } from "./intake.ts";
 export { ADMIN } from "./admin.ts";
+export { COMMAND_ANSWERS, COMMAND_BODIES, type CommandVerb, NewJob, TakenJob } from "./job-commands.ts";
+export { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec, HandlerSummary } from "./job-handlers.ts";
+export {
+  FairlyTakenJob,
+  JobEvent,
+  JobResult,
+  JobRun,
+  JobWorker,
+  QUEUED_JOB_STATES,
+  QueuedJob,
+  QueuedJobDetail,
+  QueueShard,
+  QueueTenant,
+  QueueType,
+} from "./job-views.ts";
+export { JOBS } from "./jobs.ts";

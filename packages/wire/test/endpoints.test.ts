@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { may, PERMISSIONS, ROLES } from "@sluice/access";
-import { ADMIN, type Endpoint, INTAKE } from "../src/index.ts";
+import { ADMIN, type Endpoint, INTAKE, JOBS } from "../src/index.ts";
 
 const all: readonly (readonly [string, Endpoint])[] = Object.entries(ADMIN);
 
@@ -38,7 +38,8 @@ describe("the operators' API", () => {
 
   it("uses every permission but the depositor's own", () => {
     const used = new Set(all.map(([, { permission }]) => permission));
-    expect(Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never))).toEqual(["submit"]);
+    const others = Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never));
+    expect(others).toEqual(["submit", "use-jobs", "see-jobs", "act-on-workers"]);
   });
 });
 
@@ -60,5 +61,39 @@ describe("the depositors' API", () => {
     const takes = (id: string): boolean => INTAKE.getBatch.params?.safeParse({ id }).success ?? false;
     const ids = ["bid0000000001", "bid-00000000-0000-4000-8000-000000000001", "jid0000000001", "../x", ""];
     expect(ids.map(takes)).toEqual([true, true, false, false, false]);
+  });
+});
+
+describe("the job queue's API", () => {
+  const queue: readonly (readonly [string, Endpoint])[] = Object.entries(JOBS);
+
+  it("names each endpoint as its key, and each path and method once", () => {
+    expect(queue.map(([key]) => key)).toEqual(queue.map(([, { id }]) => id));
+    const places = queue.map(([, { method, path }]) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it.each(queue)("%s declares exactly the parameters of its path", (_key, { path, params }) => {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const declared = params !== undefined && "shape" in params ? Object.keys(params.shape as object) : [];
+    expect(declared).toEqual(named);
+  });
+
+  it.each(queue)("%s: a viewer looks and changes nothing", (key, { method, permission }) => {
+    const looksOnly = method === "get" || key === "queryJob";
+    expect(may({ role: "viewer", scope: "all", tenants: "all" }, permission).ok).toBe(looksOnly);
+  });
+
+  it.each(queue)("%s: a depositor acts in their tenants, and not on the fleet", (_key, { path, permission }) => {
+    const ofFleet = ["/v1/shards", "/v1/workers", "/v1/workers/{worker}/release"].includes(path);
+    expect(may({ role: "depositor", scope: [], tenants: ["a"] }, permission).ok).toBe(!ofFleet);
+  });
+
+  it("reads lists with commas", () => {
+    expect(JOBS.listJobs.query?.parse({ state: "QUEUED,FAILED", name: "a*,b" })).toEqual({
+      state: ["QUEUED", "FAILED"],
+      name: ["a*", "b"],
+    });
+    expect(JOBS.listJobs.query?.safeParse({ state: "QUEUED,LOST" }).success).toBe(false);
   });
 });

@@ -103,7 +103,7 @@ function isStill(caller: Caller, now: Authentication): boolean {
   return now.kind === "caller" && rightsOf(now.caller) === rightsOf(caller);
 }
 
-const rightsOf = ({ id, role, scope }: Caller): string => JSON.stringify([id, role, scope]);
+const rightsOf = ({ id, role, scope, tenants }: Caller): string => JSON.stringify([id, role, scope, tenants]);
 
 /** Lets pass whose role has the permission. */
 export const allow =
