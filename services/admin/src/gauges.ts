@@ -26,7 +26,7 @@ export const FLEET_METRICS: readonly SnapshotMetric<FleetSurvey>[] = [
   },
   {
     name: "sluice_stage_oldest_lock_age_seconds",
-    help: "How long the longest job of each stage has been in somebody's hands; 0 when none is; of a sample above 200 jobs",
+    help: "How long the longest job or batch of each stage has been in somebody's hands; 0 when none is; of a sample above 200 jobs",
     labels: ["stage"],
     values: ({ stages }) => stages.map(({ stage, oldestLockAgeMs }) => [{ stage }, oldestLockAgeMs / 1000]),
   },
@@ -35,6 +35,12 @@ export const FLEET_METRICS: readonly SnapshotMetric<FleetSurvey>[] = [
     help: "Batches in each state",
     labels: ["state"],
     values: ({ batches }) => Object.entries(batches).map(([state, count]) => [{ state }, count]),
+  },
+  {
+    name: "sluice_batches_oldest_age_seconds",
+    help: "How long the oldest batch of each state in which batches are on their way has been in it; 0 when there is none",
+    labels: ["state"],
+    values: ({ batchAgesMs }) => batchAgesMs.map(([state, ageMs]) => [{ state }, ageMs / 1000]),
   },
   {
     name: "sluice_queue_paused",

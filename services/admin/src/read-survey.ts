@@ -13,18 +13,11 @@ import {
   stateOf,
 } from "@sluice/queue-core";
 import type { ReadAnswer, Session } from "@sluice/zookeeper";
+import { earliest } from "./entries.ts";
+import { OPEN_BATCH_STATES, type OpenBatches, readOpenBatches } from "./open-batches.ts";
+import { readOtherWork } from "./other-work.ts";
 import { estimate, type ReadyEstimate, sampleOf } from "./sample.ts";
 import type { FleetSurvey, StageSurvey } from "./survey.ts";
-
-/** Work of a stage that is no job: batches and notices, each an entry of a directory. */
-const OTHER_WORK: Readonly<Partial<Record<Stage, readonly string[]>>> = {
-  "batch-intake": [paths.fleetBatchQueue("Pending")],
-  notifier: [paths.callbacks],
-  reporter: [paths.dueBatches, paths.fleetBatchQueue("Reporting"), paths.fleetBatchQueue("UpdateReporting")],
-};
-
-/** Of such entries the first by name are looked at for their age: batch and job numbers grow with time. */
-const OLDEST_LOOKED_AT = 20;
 
 interface Counts {
   readonly jobs: Readonly<Record<JobState, number>>;
@@ -37,10 +30,21 @@ export async function readSurvey(session: Session, fleetId: string, nowMs: numbe
   const holds = await readHolds(session);
   const counts = await readCounts(session);
   if (!holds.ok || counts === null) return null;
-  const stages = await Promise.all(STAGES.map((stage) => surveyStage(session, stage, counts, holds.value)));
+  const open = await readOpenBatches(session, counts.batches);
+  if (open === null) return null;
+  const stages = await Promise.all(
+    STAGES.map((stage) => surveyStage(session, stage, { counts, holds: holds.value, open })),
+  );
   if (stages.some((stage) => stage === null)) return null;
-  const { jobs, batches } = counts;
-  return { fleetId, atMs: nowMs, jobs, batches, holds: holds.value, stages: stages.filter((stage) => stage !== null) };
+  return {
+    fleetId,
+    atMs: nowMs,
+    jobs: counts.jobs,
+    batches: counts.batches,
+    batchAgesMs: OPEN_BATCH_STATES.map((state) => [state, ageMs(session, open.oldestAtMs[state])]),
+    holds: holds.value,
+    stages: stages.filter((stage) => stage !== null),
+  };
 }
 
 const childrenOf = (answer: ReadAnswer | undefined): number =>
@@ -64,27 +68,37 @@ async function readCounts(session: Session): Promise<Counts | null> {
   };
 }
 
-async function surveyStage(session: Session, stage: Stage, counts: Counts, holds: Holds): Promise<StageSurvey | null> {
+interface Known {
+  readonly counts: Counts;
+  readonly holds: Holds;
+  readonly open: OpenBatches;
+}
+
+async function surveyStage(session: Session, stage: Stage, known: Known): Promise<StageSurvey | null> {
+  const { counts, holds, open } = known;
   const state = stateOf(stage);
   const jobs = state === null ? 0 : counts.jobs[state];
   const estimated = state === null || jobs === 0 ? NOTHING : await readyJobs(session, state);
-  const other = await otherWork(session, OTHER_WORK[stage] ?? []);
+  const other = await readOtherWork(session, stage, new Set(open.inHand.map(({ batch }) => batch)));
   if (estimated === null || other === null) return null;
   const paused = holds.queuePaused || holds.pausedStages.has(stage);
-  const ageMs = (sinceMs: number): number => Math.max(0, session.serverNowMs() - sinceMs);
-  const oldest = [estimated.oldestReadyAtMs, other.oldestAtMs].filter((ms) => ms !== null);
+  const batches = open.inHand.filter((each) => each.stage === stage).map(({ sinceMs }) => sinceMs);
   return {
     stage,
     state,
     waiting: jobs + other.count,
-    ready: paused ? 0 : estimated.ready + other.count,
+    ready: paused ? 0 : estimated.ready + other.ready,
     exact: estimated.exact,
-    oldestReadyAgeMs: paused || oldest.length === 0 ? 0 : ageMs(Math.min(...oldest)),
-    oldestLockAgeMs: estimated.oldestLockAtMs === null ? 0 : ageMs(estimated.oldestLockAtMs),
+    oldestReadyAgeMs: paused ? 0 : ageMs(session, earliest([estimated.oldestReadyAtMs, other.oldestReadyAtMs])),
+    oldestLockAgeMs: ageMs(session, earliest([estimated.oldestLockAtMs, ...batches])),
     workers: counts.workers[stage],
     paused,
   };
 }
+
+/** 0 when there is nothing whose age it could be. */
+const ageMs = (session: Session, sinceMs: number | null): number =>
+  sinceMs === null ? 0 : Math.max(0, session.serverNowMs() - sinceMs);
 
 const NOTHING: ReadyEstimate = { ready: 0, exact: true, oldestReadyAtMs: null, oldestLockAtMs: null };
 
@@ -94,30 +108,4 @@ async function readyJobs(session: Session, state: JobState): Promise<ReadyEstima
   const { head, spread, rest } = sampleOf(sortEntries(listed.value.names));
   const looked = await peek(session, state, [...head, ...spread]);
   return looked.ok ? estimate(looked.value.slice(0, head.length), looked.value.slice(head.length), rest) : null;
-}
-
-interface OtherWork {
-  readonly count: number;
-  readonly oldestAtMs: number | null;
-}
-
-async function otherWork(session: Session, directories: readonly string[]): Promise<OtherWork | null> {
-  let count = 0;
-  const first: string[] = [];
-  for (const directory of directories) {
-    const listed = await session.children(directory);
-    if (!listed.ok) return null;
-    count += listed.value.names.length;
-    first.push(
-      ...[...listed.value.names]
-        .sort()
-        .slice(0, OLDEST_LOOKED_AT)
-        .map((name) => `${directory}/${name}`),
-    );
-  }
-  if (first.length === 0) return { count, oldestAtMs: null };
-  const answers = await session.readMany(first.map((get) => ({ get })));
-  if (!answers.ok) return null;
-  const times = answers.value.flatMap((answer) => (answer.kind === "node" ? [answer.node.stat.ctime] : []));
-  return { count, oldestAtMs: times.length === 0 ? null : Math.min(...times) };
 }

@@ -1,4 +1,5 @@
 import type { Candidate, QueueEntry } from "@sluice/queue-core";
+import { earliest } from "./entries.ts";
 
 /**
  * Which entries of a queue to look at, so that a survey costs the same at any depth. Entries come sorted by priority,
@@ -57,6 +58,3 @@ export function estimate(head: readonly Candidate[], spread: readonly Candidate[
     oldestLockAtMs: earliest(looked.flatMap((each) => (each.kind === "locked" ? [each.sinceMs] : []))),
   };
 }
-
-const earliest = (times: readonly number[]): number | null =>
-  times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));

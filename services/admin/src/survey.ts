@@ -6,6 +6,8 @@ export interface FleetSurvey {
   readonly atMs: number;
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly batches: Readonly<Record<BatchState, number>>;
+  /** How long the oldest batch of each open state has been in it; 0 when there is none. */
+  readonly batchAgesMs: readonly (readonly [BatchState, number])[];
   readonly stages: readonly StageSurvey[];
   readonly holds: Pick<Holds, "queuePaused" | "collections" | "pausedStages">;
 }
@@ -22,7 +24,7 @@ export interface StageSurvey {
   readonly exact: boolean;
   /** How long the oldest ready work of the sample has been ready; 0 when there is none. */
   readonly oldestReadyAgeMs: number;
-  /** How long the longest of the jobs that were looked at has been in somebody's hands; 0 when none is. */
+  /** How long the longest of the jobs and batches that were looked at has been in somebody's hands; 0 when none is. */
   readonly oldestLockAgeMs: number;
   readonly workers: number;
   readonly paused: boolean;

@@ -29,6 +29,7 @@ describe("the service", () => {
     expect(there).toContain('sluice_queue_ready_jobs{queue="ingest",stage="batch-intake"} 2');
     expect(there).toMatch(/sluice_queue_oldest_ready_age_seconds\{queue="ingest",stage="batch-intake"\} [\d.]+/);
     expect(there).toContain('sluice_batches{state="Processing"} 1');
+    expect(there).toMatch(/sluice_batches_oldest_age_seconds\{state="Processing"\} [\d.]+/);
     expect(there).toContain('sluice_queue_paused{scope="ingest"} 0');
     expect(there).toContain('sluice_stage_workers{stage="batch-intake"} 1');
     expect(there).toContain('sluice_admin_requests_total{operation="overview",status="200"} 1');

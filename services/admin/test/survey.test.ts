@@ -27,6 +27,17 @@ describe("a look at the fleet", () => {
     if (seen === null) throw new Error("no answer");
     return seen;
   };
+  /** The operator's session with another time of the server. */
+  const at = (serverNowMs: number): Session =>
+    Object.assign(Object.create(operator.session) as Session, {
+      serverNowMs: () => serverNowMs,
+      children: operator.session.children.bind(operator.session),
+      readMany: operator.session.readMany.bind(operator.session),
+    });
+  const madeAt = async (path: string): Promise<number> => {
+    const node = await operator.session.get(path);
+    return node.ok ? node.value.stat.ctime : Number.NaN;
+  };
   const stageOf = ({ stages }: FleetSurvey, stage: string) => stages.find((each) => each.stage === stage)!;
 
   test("counts jobs, batches and workers", async () => {
@@ -54,11 +65,7 @@ describe("a look at the fleet", () => {
     const { jobs } = await aBatchOfJobs(intake, 2);
     const first = await operator.session.get(paths.fleetJob(jobs[0]!));
     const madeAtMs = first.ok ? first.value.stat.mtime : Number.NaN;
-    const later: Session = Object.assign(Object.create(operator.session) as Session, {
-      serverNowMs: () => madeAtMs + 90_000,
-      children: operator.session.children.bind(operator.session),
-      readMany: operator.session.readMany.bind(operator.session),
-    });
+    const later = at(madeAtMs + 90_000);
     expect(stageOf(await survey(later), "batch-intake").oldestReadyAgeMs).toBe(90_000);
     expect(stageOf(await survey(later), "estimator").oldestReadyAgeMs).toBe(0);
   });
@@ -66,16 +73,43 @@ describe("a look at the fleet", () => {
   test("measures how long a job has been in somebody's hands", async () => {
     const { jobs } = await aBatchOfJobs(intake, 2);
     const inHand = await claimJob(intake, "Pending", jobs[0]!);
-    const lock = await operator.session.get(paths.jobLock(jobs[0]!));
-    const lockedAtMs = lock.ok ? lock.value.stat.ctime : Number.NaN;
-    const later: Session = Object.assign(Object.create(operator.session) as Session, {
-      serverNowMs: () => lockedAtMs + 90_000,
-      children: operator.session.children.bind(operator.session),
-      readMany: operator.session.readMany.bind(operator.session),
-    });
+    const lockedAtMs = await madeAt(paths.jobLock(jobs[0]!));
+    const later = at(lockedAtMs + 90_000);
     expect(stageOf(await survey(later), "batch-intake").oldestLockAgeMs).toBe(90_000);
     await intake.jobs.giveBack(inHand.lease, "handback", { delayMs: 0, why: "", countsAttempt: false });
     expect(stageOf(await survey(later), "batch-intake").oldestLockAgeMs).toBe(0);
+  });
+
+  test("takes a batch in somebody's hands for work in hand, not for ready work", async () => {
+    const waiting = await aBatch(intake);
+    const expanded = await aBatch(intake);
+    expect(await intake.batches.claim("Pending", expanded)).toMatchObject({ kind: "acquired" });
+    const later = at((await madeAt(paths.batchLock(expanded))) + 90_000);
+    const seen = stageOf(await survey(later), "batch-intake");
+    expect(seen).toMatchObject({ waiting: 2, ready: 1, oldestLockAgeMs: 90_000 });
+    const madeAtMs = await madeAt(paths.fleetBatch("Pending", waiting));
+    expect(seen.oldestReadyAgeMs).toBe(later.serverNowMs() - madeAtMs);
+  });
+
+  test("measures how long the expansion of a batch has been in hand, though it is no longer Pending", async () => {
+    const { batch } = await aBatchOfJobs(intake, 1);
+    expect(await intake.batches.claim("Processing", batch)).toMatchObject({ kind: "acquired" });
+    const later = at((await madeAt(paths.batchLock(batch))) + 90_000);
+    expect(stageOf(await survey(later), "batch-intake").oldestLockAgeMs).toBe(90_000);
+  });
+
+  test("measures how long the oldest batch of each open state has been in it", async () => {
+    const { batch } = await aBatchOfJobs(intake, 1);
+    await aBatchOfJobs(intake, 1);
+    const sinceMs = await madeAt(paths.fleetBatch("Processing", batch));
+    const { batchAgesMs } = await survey(at(sinceMs + 86_400_000));
+    expect(Object.fromEntries(batchAgesMs)).toEqual({
+      Pending: 0,
+      Held: 0,
+      Processing: 86_400_000,
+      Reporting: 0,
+      UpdateReporting: 0,
+    });
   });
 
   test("finds nothing ready in a queue that is paused, nor in a stage that is", async () => {
@@ -117,7 +151,7 @@ describe("a look at the fleet", () => {
     const seen = await Promise.all(Array.from({ length: 20 }, () => surveyor.survey()));
     expect(new Set(seen).size).toBe(1);
     expect(stageOf(seen[0]!, "batch-intake")).toMatchObject({ waiting: 450, ready: 450, exact: false });
-    expect(reads).toBeLessThanOrEqual(4);
+    expect(reads).toBeLessThanOrEqual(5);
     expect(mostRead).toBeLessThanOrEqual(3 * 201);
   });
 });
