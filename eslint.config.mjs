@@ -50,7 +50,7 @@ export default tseslint.config(
   },
   {
     // Time and chance are ports: they enter in main.ts and in the few files that implement the port.
-    files: ["packages/{queue-core,ingest-formats,job-doors,job-queue}/src/**/*.ts", "services/*/src/**/*.ts"],
+    files: ["packages/{queue-core,ingest-formats,job-doors,job-queue,job-journal,job-store}/src/**/*.ts", "services/*/src/**/*.ts"],
     ignores: ["services/*/src/main.ts"],
     rules: {
       "no-restricted-properties": [
@@ -86,6 +86,11 @@ export default tseslint.config(
     ["packages/job-doors/src/**"],
     ["zookeeper", "queue-core", "stage-runtime", "ingest-formats", "safe-io", "local-parts", "testkit"],
     "Doors know the job queue's commands and HTTP, not where the jobs stand.",
+  ),
+  mayNotImport(
+    ["packages/{job-store,job-journal}/src/**"],
+    ["zookeeper", "queue-core", "stage-runtime", "http-api", "ingest-formats", "local-parts", "testkit"],
+    "What the job queue keeps on disk: knows its commands and records, not where the jobs stand.",
   ),
   mayNotImport(
     ["packages/stage-runtime/src/**"],
