@@ -39,19 +39,18 @@ type CommandEndpoint<V extends CommandVerb> = Endpoint<
   (typeof COMMAND_ANSWERS)[V]
 >;
 
-const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V> =>
-  endpoint({
-    id,
-    method: "post",
-    path: `/v1/tenants/{tenant}/commands/${verb}`,
-    group: "Commands",
-    summary: verb,
-    permission: verb === "QueryJob" ? "see-jobs" : "use-jobs",
-    params: ofTenant,
-    body: COMMAND_BODIES[verb],
-    answer: COMMAND_ANSWERS[verb],
-    status: 200,
-  });
+const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V> => ({
+  id,
+  method: "post",
+  path: `/v1/tenants/{tenant}/commands/${verb}`,
+  group: "Commands",
+  summary: verb,
+  permission: verb === "QueryJob" ? "see-jobs" : "use-jobs",
+  params: ofTenant,
+  body: COMMAND_BODIES[verb],
+  answer: COMMAND_ANSWERS[verb],
+  status: 200,
+});
 
 const COMMAND_ENDPOINTS = {
   createJob: command("createJob", "CreateJob"),
