@@ -50,7 +50,10 @@ export default tseslint.config(
   },
   {
     // Time and chance are ports: they enter in main.ts and in the few files that implement the port.
-    files: ["packages/{queue-core,ingest-formats,job-doors,job-queue,job-journal,job-store}/src/**/*.ts", "services/*/src/**/*.ts"],
+    files: [
+      "packages/{queue-core,ingest-formats,job-doors,job-queue,job-journal,job-store}/src/**/*.ts",
+      "services/*/src/**/*.ts",
+    ],
     ignores: ["services/*/src/main.ts"],
     rules: {
       "no-restricted-properties": [
