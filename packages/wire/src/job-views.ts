@@ -103,7 +103,7 @@ export const JobWorker = z
     Heartbeat: time,
     Stats: z.object({ Cpu: z.number(), Mem: z.number() }),
     Status: z.enum(["ALIVE", "DEAD"]),
-    sysid: z.string().nullable(),
+    sysid: z.int(),
   })
   .meta({ id: "JobWorker" });
 export type JobWorker = z.infer<typeof JobWorker>;
@@ -111,8 +111,11 @@ export type JobWorker = z.infer<typeof JobWorker>;
 export const QueueShard = z
   .object({
     shard: z.int(),
+    ensemble: z.string().describe("empty: the first one"),
     owner: z.string().nullable().describe("the job-api that has it; null: nobody just now"),
-    here: z.boolean().describe("it is the one that answers"),
+    term: z.int().nullable(),
+    state: z.string().describe("as the one that answers sees it"),
+    jobs: z.int().nullable().describe("in it, if it is the answering one's"),
   })
   .meta({ id: "QueueShard" });
 export type QueueShard = z.infer<typeof QueueShard>;

@@ -25,6 +25,7 @@ export const TokenView = z.object({
   name: z.string(),
   role: z.enum(ROLES),
   collections: z.array(z.string()),
+  tenants: z.array(z.string()).optional().describe("of the job queue; not said: by role and collections"),
   created: z.string(),
   created_by: z.string(),
   expires: z.string(),
@@ -36,6 +37,10 @@ export const TokenRequest = z.strictObject({
   name: z.string().trim().min(1).max(200),
   role: z.enum(ROLES),
   collections: z.array(z.string().min(1).max(128)).min(1).default(["*"]),
+  tenants: z
+    .array(z.string().regex(/^([a-z0-9-]{1,64}|\*)$/, "a tenant's name, or * for all"))
+    .optional()
+    .describe("of the job queue; without: all for staff of all collections, none for others"),
   expires_in_days: z.number().int().min(1).max(3_650).default(90),
   reason,
 });
@@ -100,6 +105,7 @@ export const Me = z.object({
   name: z.string(),
   role: z.enum(ROLES),
   collections: z.array(z.string()).nullable().describe("null: all of them"),
+  tenants: z.array(z.string()).nullable().describe("of the job queue; null: all of them"),
   permissions: z.array(z.enum(permissions)),
 });
 export type Me = z.infer<typeof Me>;

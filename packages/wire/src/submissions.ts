@@ -51,15 +51,18 @@ export const NewBatch = z
     payload_size: z.number().int().min(0).optional().describe("size of the payload in bytes, if known"),
     local_id: localIds,
     objects: z.array(SubmittedObject).min(1).optional().describe("the objects of a batch; type says what each is"),
+    firstRun: text.optional().describe("not now but then: RFC 3339, or YYYY-MM-DD [HH:MM:SS] in UTC"),
+    repeat: text.optional().describe("again and again, such as FINISHED, +1 DAY, START OF DAY, +4 HOURS"),
   })
   .meta({ id: "NewBatch" });
 export type NewBatch = z.infer<typeof NewBatch>;
 
 export const Accepted = z
   .object({
-    id: z.string().describe("`bid-` and a UUID"),
+    id: z.string().describe("`bid-` and a UUID; of a schedule, `job-` and its number"),
     bid: z.string().nullable().describe("`bid` and ten digits; null: it waits for the queue, and has no number yet"),
     url: z.string().describe("where to look at it"),
+    job: z.int().optional().describe("of a schedule: its job in the tenant `system` of the job queue"),
   })
   .meta({ id: "Accepted" });
 export type Accepted = z.infer<typeof Accepted>;

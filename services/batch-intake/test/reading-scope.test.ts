@@ -13,7 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => cleanups.run());
 
-const depositorOf = (...scope: string[]): Caller => ({ id: scope.join(), name: "Dora", role: "depositor", scope });
+const depositorOf = (...scope: string[]): Caller => ({
+  id: scope.join(),
+  name: "Dora",
+  role: "depositor",
+  scope,
+  tenants: [],
+});
 const MINE = depositorOf("sluice_demo_content");
 const THEIRS = depositorOf("other_content");
 

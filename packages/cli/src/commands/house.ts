@@ -28,6 +28,7 @@ export const HOUSE_COMMANDS: readonly Command[] = [
           ["Name", value.name],
           ["Role", value.role],
           ["Collections", value.collections?.join(", ") ?? "all"],
+          ["Tenants", value.tenants?.join(", ") ?? "all"],
           ["You may", value.permissions.join(", ")],
           ["At", `${context.where.admin ?? ""} (from ${context.where.source})`],
         ]),
@@ -170,6 +171,12 @@ export const HOUSE_COMMANDS: readonly Command[] = [
         dynamic: "profile",
         says: "for this collection only; may be repeated",
       },
+      {
+        name: "tenant",
+        value: "TENANT",
+        many: true,
+        says: "for this tenant of the job queue, * for all; may be repeated",
+      },
       { name: "days", value: "N", kind: "number", says: "until it expires; 90 if not given" },
       REASON,
       DRY_RUN,
@@ -181,9 +188,10 @@ export const HOUSE_COMMANDS: readonly Command[] = [
       if (role === undefined) return stop(context, EXIT.usage, "which role?", `add --role ${ROLES.join("|")}`);
       const [name = ""] = args;
       const collections = given.texts("collection").length === 0 ? ["*"] : [...given.texts("collection")];
+      const tenants = given.texts("tenant").length === 0 ? {} : { tenants: [...given.texts("tenant")] };
       const days = given.number("days") ?? 90;
       if (given.has("dry-run")) {
-        const raw = { name, role, collections, expires_in_days: days };
+        const raw = { name, role, collections, ...tenants, expires_in_days: days };
         printer.done(
           raw,
           name,
@@ -193,7 +201,7 @@ export const HOUSE_COMMANDS: readonly Command[] = [
       }
       const reason = await reasonFor(context);
       if (!reason.ok) return reason.code;
-      const body = { name, role, collections, expires_in_days: days, reason: reason.value };
+      const body = { name, role, collections, ...tenants, expires_in_days: days, reason: reason.value };
       const answer = await context.admin.call(ADMIN.makeToken, { body });
       if (!answer.ok) return refuse(context, answer);
       printer.done(answer.value, answer.value.id, answer.value.token);

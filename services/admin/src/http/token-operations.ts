@@ -31,6 +31,7 @@ export const tokenOperations = (deps: AdminDeps): readonly Operation[] => [
       name: body.name,
       role: body.role,
       collections: body.collections,
+      ...(body.tenants === undefined ? {} : { tenants: body.tenants }),
       hash,
       created: new Date(nowMs).toISOString(),
       created_by: caller.name,

@@ -15,6 +15,7 @@ export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readon
       name: caller.name,
       role: caller.role,
       collections: caller.scope === "all" ? null : [...caller.scope],
+      tenants: caller.tenants === "all" ? null : [...caller.tenants],
       permissions: ALL.filter((permission) => may(caller, permission).ok),
     },
   })),
