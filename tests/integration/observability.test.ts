@@ -81,14 +81,14 @@ async function panelExpressions(): Promise<readonly string[]> {
   return boards.flatMap((text) => {
     const { panels } = JSON.parse(text) as { readonly panels: readonly Panel[] };
     return panels.flatMap(({ targets = [] }) =>
-      targets.map(({ expr }) => expr.replaceAll(/\$(stage|server)\b/g, ".*")),
+      targets.map(({ expr }) => expr.replaceAll(/\$(namespace|stage|server)\b/g, ".*")),
     );
   });
 }
 
 /** What a fleet that is well, on one ZooKeeper that does not wait for its disk, has no numbers of. */
 const NOTHING_WHEN_WELL =
-  /attempts_total|odd_entries|overdue|claims_closed|operation_errors|violations\) > 0|learners|synced_followers|fsync|changes_total|operations_total|turned_away|lifted|released/;
+  /attempts_total|odd_entries|overdue|claims_closed|operation_errors|violations\{.*\}\) > 0|learners|synced_followers|fsync|changes_total|operations_total|turned_away|lifted|released/;
 
 describe("a real Prometheus over a real fleet", () => {
   const given = skipUnless(test, tool);

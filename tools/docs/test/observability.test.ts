@@ -10,9 +10,12 @@ const DASHBOARDS = await textOf("deploy/grafana/dashboards", ".json");
 const METRICS = new Set(matches(await read("docs/metrics.md"), /^\| `([a-z_]+)` \|/gm));
 const RUNBOOK = await read("docs/runbook.md");
 
+/** Where an installation keeps the documents, if its Prometheus says so. */
+const DOCS_BASE = "{{ with $externalLabels.sluice_docs }}{{ . }}/{{ end }}";
+
 /** A histogram is asked for by its parts. */
 const metricOf = (name: string): string => (METRICS.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ""));
-const named = new Set(matches(RULES + DASHBOARDS, /\bsluice_[a-z_]+\b/g).map(metricOf));
+const named = new Set(matches(RULES.replaceAll(DOCS_BASE, "") + DASHBOARDS, /\bsluice_[a-z_]+\b/g).map(metricOf));
 const alerts = matches(RULES, /^ +- alert: (\w+)$/gm);
 
 describe("what alerts and dashboards ask for", () => {
@@ -35,6 +38,16 @@ describe("what alerts and dashboards ask for", () => {
     expect([...asked].sort()).toEqual([...recorded].sort());
   });
 
+  test("is asked on a dashboard for the installation that was chosen", () => {
+    const expressions = matches(DASHBOARDS, /"expr": "((?:[^"\\]|\\.)*)"/g);
+    expect(expressions.length).toBeGreaterThan(60);
+    // Limits are the same for all.
+    const metrics = expressions.flatMap((expr) =>
+      matches(expr, /\b(sluice[_:][\w:]+(?:\{[^}]*\})?)/g).filter((name) => !name.includes("lock_limit")),
+    );
+    expect(metrics.filter((metric) => !metric.includes('{namespace=~\\"$namespace\\"'))).toEqual([]);
+  });
+
   test("comes from a datasource that can be chosen", async () => {
     for (const path of await filesBelow("deploy/grafana/dashboards", ".json")) {
       const sources = matches(await read(path), /"uid": "([^"]*)"/g).filter((uid) => !uid.startsWith("sluice-"));
@@ -53,7 +66,7 @@ describe("every alert", () => {
     const blocks = RULES.split(/^ +- alert: /m).slice(1);
     const wrong = blocks.filter((block) => {
       const name = /^\w+/.exec(block)?.[0] ?? "";
-      const link = `runbook_url: docs/runbook.md#${name.toLowerCase()}\n`;
+      const link = `runbook_url: "${DOCS_BASE}docs/runbook.md#${name.toLowerCase()}"\n`;
       const parts = [/severity: (critical|background) /, /\n +summary: "/, /\n +description: "/];
       return !block.includes(link) || parts.some((part) => !part.test(block));
     });
