@@ -43,6 +43,7 @@ export type {
 } from "./shard/commands.ts";
 export { decide, type Decision } from "./shard/decide.ts";
 export { isStatus } from "./shard/params.ts";
+export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";
 export { Shard, type Loaded } from "./shard/shard.ts";
 export { STATUS, type Status } from "./shard/statuses.ts";

@@ -5,15 +5,19 @@ export const NAME_BYTES = 255;
 export const NAMES_BYTES = 50 * NAME_BYTES;
 /** Of a repeat or retryAfter. */
 export const SCHEDULE_BYTES = 255;
-/** Of a job's data; beyond it the data would need a store of its own. */
-export const DATA_BYTES = 60 * 1024;
+/** Of a job's data, and of a result, in the tree; larger ones stand in the store of blobs. */
+export const TREE_BYTES = 60 * 1024;
+export const DATA_BYTES = 1024 * 1024;
+export const RESULT_BYTES = 16 * 1024 * 1024;
 /** Data that is larger stands in a node of its own beside the record. */
 export const INLINE_DATA_BYTES = 2 * 1024;
 export const RECORD_BYTES = 4 * 1024;
-export const RESULT_BYTES = 60 * 1024;
 export const INLINE_RESULT_BYTES = 512;
 export const STEP_BYTES = 120;
 export const WORKER_BYTES = 128;
+
+/** Of the list of types that crash, of all tenants of a shard. */
+export const CRASHED_BYTES = 60 * 1024;
 
 /** How many events a record keeps. */
 export const EVENTS_KEPT = 12;
@@ -39,7 +43,21 @@ export const DONE_PER_DIRECTORY = 20_000;
 /** Ended runs whose token is remembered, so that a repeated FinishJob is answered like the first. */
 export const ENDED_REMEMBERED = 20_000;
 
-export const LEASE_MS = { worker: 10_000, connection: 10_000, timed: 300_000 } as const;
-export type LeaseKind = keyof typeof LEASE_MS;
+/** What we can see of who has a job: a worker that renews, a connection that is open, or nothing. */
+export const LEASE_KINDS = ["worker", "connection", "timed"] as const;
+export type LeaseKind = (typeof LEASE_KINDS)[number];
+/** Unless the caller asks for another time: lost work comes back soon, whoever lost it. */
+export const LEASE_MS = 10_000;
+export const LEASE_MS_LEAST = 1_000;
+export const LEASE_MS_MOST = 3_600_000;
+
+/** Of the name of a process that keeps a journal. */
+export const GUEST_NAME = /^[A-Za-z0-9._-]{1,128}$/;
+/** Of one page of a list. */
+export const LIST_MOST = 1_000;
+/** Ended runs that DescribeJob shows. */
+export const RUNS_SHOWN = 50;
+/** Entries of the archive that one ListRuns reads; its page is short then, and leads on. */
+export const RUNS_READ_MOST = 2_000;
 
 export const RETRY_DELAY_DIGITS = 8;

@@ -18,5 +18,9 @@ export function parseNames(raw: string): NameMatch {
   return { kind: "names", names: new Set(names) };
 }
 
+/** What `parseNames` reads as the same: for those who send it elsewhere. */
+export const namesText = (match: NameMatch): string =>
+  match.kind === "glob" ? match.pattern : [...match.names].join(",");
+
 export const matchesName = (match: NameMatch, name: string): boolean =>
   match.kind === "names" ? match.names.has(name) : match.matches(name);

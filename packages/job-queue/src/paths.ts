@@ -26,25 +26,31 @@ export const paths = {
   data: (id: number) => `${shardRoot(shardOf(id))}/j/${blockOf(id)}/${id}/d`,
   groups: (shard: number) => `${shardRoot(shard)}/g`,
   group: (shard: number, group: string) => `${shardRoot(shard)}/g/${group}`,
+  guests: (shard: number) => `${shardRoot(shard)}/journals`,
+  guest: (shard: number, name: string) => `${shardRoot(shard)}/journals/${name}`,
+  crashed: (shard: number) => `${shardRoot(shard)}/crashed`,
   done: (shard: number) => `${shardRoot(shard)}/done`,
   doneDirectory: (shard: number, directory: string) => `${shardRoot(shard)}/done/${directory}`,
   doneEntry: (shard: number, directory: string, id: number, token: string) =>
     `${shardRoot(shard)}/done/${directory}/${id}-${token}`,
   doneResult: (shard: number, directory: string, id: number, token: string) =>
     `${shardRoot(shard)}/done/${directory}/${id}-${token}/r`,
+  doneData: (shard: number, directory: string, id: number, token: string) =>
+    `${shardRoot(shard)}/done/${directory}/${id}-${token}/d`,
 } as const;
 
 /** What a path of the queue stands for. */
 export type Meaning =
   | { readonly kind: "layout" | "frame" | "api" | "unknown" }
   | { readonly kind: "term" | "counter"; readonly shard: number; readonly term: number }
-  | { readonly kind: "ids" | "counters" | "jobs" | "groups" | "done"; readonly shard: number }
+  | { readonly kind: "ids" | "counters" | "jobs" | "groups" | "done" | "guests" | "crashed"; readonly shard: number }
   | { readonly kind: "block"; readonly shard: number; readonly block: number }
   | { readonly kind: "job" | "data"; readonly shard: number; readonly block: number; readonly id: number }
   | { readonly kind: "group"; readonly shard: number; readonly group: string }
+  | { readonly kind: "guest"; readonly shard: number; readonly name: string }
   | { readonly kind: "done-directory"; readonly shard: number; readonly directory: string }
   | {
-      readonly kind: "done-entry" | "done-result";
+      readonly kind: "done-entry" | "done-result" | "done-data";
       readonly shard: number;
       readonly id: number;
       readonly token: string;
@@ -84,6 +90,8 @@ function insideShard(shard: number, parts: readonly string[]): Meaning {
   if (head === "seq") return insideCounters(shard, names);
   if (head === "j") return names.length === 0 ? { kind: "jobs", shard } : insideJobs(shard, names);
   if (head === "g") return insideGroups(shard, names);
+  if (head === "crashed" && names.length === 0) return { kind: "crashed", shard };
+  if (head === "journals") return insideGuests(shard, names);
   return head === "done" ? insideDone(shard, names) : UNKNOWN;
 }
 
@@ -106,10 +114,20 @@ function insideGroups(shard: number, [group, ...more]: readonly string[]): Meani
   return group === undefined ? { kind: "groups", shard } : { kind: "group", shard, group };
 }
 
+function insideGuests(shard: number, [name, ...more]: readonly string[]): Meaning {
+  if (more.length > 0) return UNKNOWN;
+  return name === undefined ? { kind: "guests", shard } : { kind: "guest", shard, name };
+}
+
+const DONE_LEAVES: Readonly<Record<string, "done-result" | "done-data" | undefined>> = {
+  r: "done-result",
+  d: "done-data",
+};
+
 function insideDone(shard: number, [directory, entry, leaf, ...more]: readonly string[]): Meaning {
   if (directory === undefined) return { kind: "done", shard };
   if (entry === undefined) return { kind: "done-directory", shard, directory };
   const named = parseDoneName(entry);
-  if (named === null || more.length > 0 || (leaf !== undefined && leaf !== "r")) return UNKNOWN;
-  return { kind: leaf === undefined ? "done-entry" : "done-result", shard, ...named };
+  const kind = leaf === undefined ? "done-entry" : DONE_LEAVES[leaf];
+  return named === null || more.length > 0 || kind === undefined ? UNKNOWN : { kind, shard, ...named };
 }

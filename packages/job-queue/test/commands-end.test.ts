@@ -282,6 +282,7 @@ describe("a lease", () => {
       expect(
         bench.run({
           verb: "RenewLeases",
+          tenant: "default",
           leases: [
             { id, token },
             { id: 99, token: "1.1" },
@@ -301,7 +302,7 @@ describe("a lease", () => {
     const id = bench.create({ maxRunTime: 12_000 });
     const { token } = bench.get();
     bench.pass(9_000);
-    bench.run({ verb: "RenewLeases", leases: [{ id, token }] });
+    bench.run({ verb: "RenewLeases", tenant: "default", leases: [{ id, token }] });
     bench.pass(3_000);
     expect(bench.state(id)).toBe("QUEUED");
   });

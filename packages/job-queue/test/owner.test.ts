@@ -10,10 +10,10 @@ import {
   type TestZooKeeper,
   type Verdict,
 } from "@sluice/testkit";
-import type { EndedRun } from "../src/owner/archive.ts";
 import type { ShardOwner } from "../src/owner/owner.ts";
 import { paths } from "../src/paths.ts";
 import type { GetJobs } from "../src/shard/commands.ts";
+import { MemoryArchive } from "./support/memory-archive.ts";
 import { command, idOf, startProcess, takenOf, type Process } from "./support/owners.ts";
 
 let zooKeeper: TestZooKeeper;
@@ -25,6 +25,7 @@ let owner: ShardOwner;
 /** What the pipeline found out after lost answers. */
 let applied: number;
 let again: number;
+let archive: MemoryArchive;
 
 beforeEach(async () => {
   zooKeeper = await testZooKeeper();
@@ -32,7 +33,9 @@ beforeEach(async () => {
   process = await startProcess(proxy.connect, "api-1");
   other = await startProcess(zooKeeper.connect, "api-2");
   [applied, again] = [0, 0];
-  owner = await process.own({ onResolved: (known, rest) => ([applied, again] = [applied + known, again + rest]) });
+  archive = new MemoryArchive();
+  const hooks = { onResolved: (known: number, rest: number) => ([applied, again] = [applied + known, again + rest]) };
+  owner = await process.own({ hooks, archive });
 });
 afterEach(async () => {
   await Promise.all([process.close(), other.close()]);
@@ -140,10 +143,9 @@ describe("an owner", () => {
       const result = n === 0 ? "r".repeat(1000) : "short";
       await owner.ask(command("FinishJob", { jobID: view.jobID, lease: token, exitCode: 200, result }));
     }
-    const kept: EndedRun[] = [];
-    const keep = (runs: readonly EndedRun[]): Promise<void> => Promise.resolve(void kept.push(...runs));
-    expect(await owner.emptyArchive(3_600_000, keep)).toBe(0);
-    expect(await owner.emptyArchive(-2 * 3_600_000, keep)).toBe(60);
+    expect(await owner.emptyArchive(3_600_000)).toBe(0);
+    expect(await owner.emptyArchive(-2 * 3_600_000)).toBe(60);
+    const { kept } = archive;
     expect(kept.map(({ id }) => id).sort((a, b) => a - b)).toEqual(ids);
     expect(kept.find(({ id }) => id === ids[0])?.done).toMatchObject({
       name: "foo",
@@ -169,7 +171,7 @@ describe("an owner", () => {
     const { token } = takenOf(await owner.ask(command("GetJob", { name: "bar" })))!;
     const before = proxy.counts.get("multi");
     for (let n = 0; n < 20; n++) {
-      await owner.ask({ verb: "RenewLeases", leases: [{ id, token }] });
+      await owner.ask({ verb: "RenewLeases", tenant: "default", leases: [{ id, token }] });
       await owner.ask(command("GetJob", { name: "*" }));
       await owner.ask({ verb: "Tick" });
     }

@@ -86,7 +86,7 @@ export async function renewAll(queue: QueuePort, connections: readonly HeldLease
   }
   await Promise.all(
     [...byTenant].map(async ([tenant, leases]) => {
-      const answer = await queue.ask(tenant, { verb: "RenewLeases", leases });
+      const answer = await queue.ask(tenant, { verb: "RenewLeases", tenant, leases });
       if (answer?.content.kind !== "lost") return;
       const lost = new Map(leases.map(({ id, token }) => [id, token]));
       for (const id of lost.keys()) if (!answer.content.ids.includes(id)) lost.delete(id);

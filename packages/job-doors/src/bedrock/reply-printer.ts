@@ -38,7 +38,16 @@ function contentOf(content: Content, shown: Shown): string {
     case "list":
       return `[${content.jobs.map(rowOf).join(",")}]`;
     case "lost":
+    case "released":
       return `{"jobIDs":[${content.ids.join(",")}]}`;
+    case "record":
+      return JSON.stringify(content.record);
+    case "runs":
+      return JSON.stringify({ runs: content.runs, next: content.next });
+    case "counts":
+      return JSON.stringify({ types: content.types });
+    case "block":
+      return JSON.stringify({ first: content.first, last: content.last });
   }
 }
 

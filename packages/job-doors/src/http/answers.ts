@@ -23,6 +23,16 @@ export function jsonOf(content: Content): string {
       return `{"jobs":[${content.jobs.map((job) => printJob(job, "all", print)).join(",")}]}`;
     case "lost":
       return `{"lost":[${content.ids.join(",")}]}`;
+    case "released":
+      return `{"released":[${content.ids.join(",")}]}`;
+    case "record":
+      return JSON.stringify(content.record);
+    case "runs":
+      return JSON.stringify({ runs: content.runs, next: content.next });
+    case "counts":
+      return JSON.stringify({ types: content.types });
+    case "block":
+      return JSON.stringify({ first: content.first, last: content.last });
   }
 }
 

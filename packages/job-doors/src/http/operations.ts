@@ -98,7 +98,7 @@ function renewOperation({ queue, refuse }: JobOperationsPorts): Operation {
       const refused = refuse(response, tenant);
       if (refused !== null) return { problem: refused };
       const leases = body.leases.map(({ jobID, lease }) => ({ id: jobID, token: lease }));
-      return send(response, await queue.ask(tenant, { verb: "RenewLeases", leases }));
+      return send(response, await queue.ask(tenant, { verb: "RenewLeases", tenant, leases }));
     },
   );
 }

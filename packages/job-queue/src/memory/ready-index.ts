@@ -57,6 +57,10 @@ class NameQueue {
     this.size -= 1;
   }
 
+  oldestDue(): number {
+    return Math.min(...[...this.#heaps.values()].map((heap) => heap.first()?.nextRun ?? Infinity));
+  }
+
   first(priority: number | null): Slot | null {
     if (priority !== null) return this.#heaps.get(priority)?.first() ?? null;
     let best: Slot | null = null;
@@ -114,6 +118,12 @@ export class ReadyIndex {
   best({ tenant, names, priority, mocked }: Wanted): Slot | null {
     const real = this.#bestIn(this.#worlds.real.get(tenant), names, priority);
     return mocked ? better(real, this.#bestIn(this.#worlds.mocked.get(tenant), names, priority)) : real;
+  }
+
+  /** The due jobs of one type: how many, and since when the oldest is due. */
+  readyOf(tenant: string, name: string): { readonly ready: number; readonly oldestDue: number | null } {
+    const queue = this.#worlds.real.get(tenant)?.get(name);
+    return { ready: queue?.size ?? 0, oldestDue: queue?.oldestDue() ?? null };
   }
 
   /** Types with due jobs. Mocked ones are for nobody who does not ask for them by name. */

@@ -1,9 +1,10 @@
 /** Everything of a shard, read by its new owner. No write of an older term can come after the takeover that it has seen. */
 import type { Read, ReadAnswer, Session } from "@sluice/zookeeper";
 import { parseJobId } from "../ids.ts";
-import { parseDoneName, paths } from "../paths.ts";
-import { type Job, records } from "../records.ts";
+import { paths } from "../paths.ts";
+import { type Crashed, type Guest, type Job, records } from "../records.ts";
 import type { Loaded } from "../shard/shard.ts";
+import { DoneIndex } from "./done-index.ts";
 import type { Term } from "./term.ts";
 
 /** Versions of a job's two nodes; null: it has no `d`. */
@@ -15,8 +16,11 @@ export interface NodeVersions {
 export interface Tree {
   readonly loaded: Loaded;
   readonly versions: Map<number, NodeVersions>;
-  /** Directories of the archive, with the number of their entries. */
-  readonly done: Map<string, number>;
+  readonly done: DoneIndex;
+  /** Versions of the nodes of journals; null: not even their directory is there. */
+  readonly guests: Map<string, number> | null;
+  /** Version of the list of types that crash; null: there is none. */
+  readonly crashed: number | null;
   /** Counters of older terms, with their versions. */
   readonly counters: readonly { readonly term: number; readonly version: number }[];
 }
@@ -60,7 +64,11 @@ class Loader {
     const names = (await this.#children(blocks.map((block) => paths.block(Number(block))))).flat();
     await this.#readJobs(names.flatMap((name) => parseJobId(name) ?? []));
     const entries = await this.#children(hours.map((hour) => paths.doneDirectory(shard, hour)));
-    const ended = entries.flat().flatMap((name) => parseDoneName(name) ?? []);
+    const done = new DoneIndex();
+    hours.forEach((hour, n) => done.load(hour, entries[n] ?? []));
+    const ended = hours.flatMap((hour) => done.entriesOf(hour));
+    const guests = await this.#readGuests();
+    const crashed = await this.#readCrashed();
     const loaded: Loaded = {
       shard,
       term,
@@ -69,9 +77,47 @@ class Loader {
       blocks: blocks.map(Number),
       marks: new Set(groups),
       ended: ended.map(({ token, id }) => [token, id] as const),
+      guests: new Map([...(guests ?? [])].map(([name, { guest }]) => [name, guest])),
+      crashed: crashed?.value ?? {},
     };
-    const done = new Map(hours.map((hour, n) => [hour, entries[n]?.length ?? 0]));
-    return { loaded, versions: this.#versions, done, counters: await this.#oldCounters(counters.map(Number)) };
+    return {
+      loaded,
+      versions: this.#versions,
+      done,
+      guests: guests && new Map([...guests].map(([name, { version }]) => [name, version])),
+      crashed: crashed?.version ?? null,
+      counters: await this.#oldCounters(counters.map(Number)),
+    };
+  }
+
+  /** Null: no process has ever kept a journal for this shard. */
+  async #readGuests(): Promise<ReadonlyMap<string, { readonly guest: Guest; readonly version: number }> | null> {
+    const { shard } = this.#term;
+    const listed = await this.#session.children(paths.guests(shard));
+    if (!listed.ok && listed.code === "NO_NODE") return null;
+    if (!listed.ok) throw new Unreadable(`${listed.code}: ${listed.detail}`);
+    const { names } = listed.value;
+    const guests = new Map<string, { readonly guest: Guest; readonly version: number }>();
+    await this.#read(
+      names.map((name) => ({ get: paths.guest(shard, name) })),
+      (answer, n) => {
+        const name = names[n] ?? "";
+        if (answer.kind !== "node") throw new Unreadable(`journal ${name}: ${answer.kind}`);
+        const guest = records.guest.decode(answer.node.data);
+        if (!guest.ok) throw new Unreadable(`journal ${name}: ${guest.problem}`);
+        guests.set(name, { guest: guest.value, version: answer.node.stat.version });
+      },
+    );
+    return guests;
+  }
+
+  async #readCrashed(): Promise<{ readonly value: Crashed; readonly version: number } | null> {
+    const node = await this.#session.get(paths.crashed(this.#term.shard));
+    if (!node.ok && node.code === "NO_NODE") return null;
+    if (!node.ok) throw new Unreadable(`${node.code}: ${node.detail}`);
+    const crashed = records.crashed.decode(node.value.data);
+    if (!crashed.ok) throw new Unreadable(crashed.problem);
+    return { value: crashed.value, version: node.value.stat.version };
   }
 
   async #readJobs(ids: readonly number[]): Promise<void> {

@@ -6,12 +6,15 @@
 import type { Op, Session } from "@sluice/zookeeper";
 import { type Waiter, Waiters } from "../memory/waiters.ts";
 import { paths } from "../paths.ts";
+import type { EndedRun, RunArchive } from "../run-archive.ts";
 import type { Command, GetJobs, Reply } from "../shard/commands.ts";
 import { reply } from "../shard/commands.ts";
 import { decide } from "../shard/decide.ts";
 import { Shard } from "../shard/shard.ts";
 import { STATUS } from "../shard/statuses.ts";
-import { emptyDirectory, type KeepRuns } from "./archive.ts";
+import { emptyDirectory } from "./archive.ts";
+import type { DoneIndex } from "./done-index.ts";
+import { History } from "./history.ts";
 import { loadShard, type Tree } from "./load.ts";
 import { Pipeline, type PipelineHooks } from "./pipeline.ts";
 import { takeTerm, type Term } from "./term.ts";
@@ -24,6 +27,8 @@ export interface OwnerPorts {
   /** Wakes us later; returns the way to stop it. */
   readonly later: (ms: number, wake: () => void) => () => void;
   readonly hooks?: PipelineHooks;
+  /** Where runs go when they leave the tree; without it they stay. */
+  readonly archive?: RunArchive;
   /** A job is due that no waiter took: somebody who serves several types may want it. */
   readonly onDue?: () => void;
 }
@@ -55,6 +60,8 @@ export class ShardOwner {
   readonly #shard: Shard;
   readonly #writer: Writer;
   readonly #pipeline: Pipeline;
+  readonly #done: DoneIndex;
+  readonly #history: History;
   readonly #waiters = new Waiters<Waiting>();
   readonly #over = new AbortController();
   #stopTimer: (() => void) | null = null;
@@ -64,6 +71,9 @@ export class ShardOwner {
     this.#ports = ports;
     this.#shard = new Shard(tree.loaded, this.#now());
     this.#writer = new Writer(term, tree);
+    this.#done = tree.done;
+    const { session, archive = null } = ports;
+    this.#history = new History({ session, shard: term.shard, index: tree.done, archive });
     this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
     this.#clearOldCounters(tree);
     for (const unit of this.#shard.takeUnits()) void this.#pipeline.write(this.#writer.opsOf(unit));
@@ -95,7 +105,13 @@ export class ShardOwner {
     const { answer, written } = this.#carryOut(command);
     this.#serveWaiters();
     this.#rest();
-    return (await written) ? answer : null;
+    return (await written) ? this.#withRuns(command, answer) : null;
+  }
+
+  /** What has ended is not in memory. */
+  #withRuns(command: Command, answer: Reply): Reply | Promise<Reply | null> {
+    if (command.verb === "DescribeJob") return this.#history.describe(command, answer);
+    return command.verb === "ListRuns" ? this.#history.list(command) : answer;
   }
 
   /** GetJob with `connection: wait`. Whoever gives up waiting aborts; a job that was on its way then is given back. */
@@ -112,15 +128,17 @@ export class ShardOwner {
   }
 
   /** Hands runs that ended more than this long ago to who keeps them for good. Answers how many left the tree. */
-  async emptyArchive(olderThanMs: number, keep: KeepRuns): Promise<number> {
-    const { session } = this.#ports;
+  async emptyArchive(olderThanMs: number): Promise<number> {
+    const { session, archive } = this.#ports;
+    if (archive === undefined) return 0;
     const { shard } = this.term;
     const write = (ops: readonly Op[]): Promise<boolean> => this.#pipeline.write(ops);
+    const ports = { session, shard, write, keep: (runs: readonly EndedRun[]) => archive.keep(shard, runs) };
     let gone = 0;
-    for (const directory of this.#writer.directoriesBefore(this.#now() - olderThanMs - HOUR_MS)) {
-      const emptied = await emptyDirectory(directory, { session, shard, keep, write });
+    for (const directory of this.#done.directoriesBefore(this.#now() - olderThanMs - HOUR_MS)) {
+      const emptied = await emptyDirectory(directory, this.#done.entriesOf(directory), ports);
       gone += emptied.gone;
-      if (emptied.all) this.#writer.forgetDirectory(directory);
+      if (emptied.all) this.#done.forget(directory);
     }
     return gone;
   }

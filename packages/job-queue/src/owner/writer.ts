@@ -1,11 +1,12 @@
 /** Turns what a decision changes into ops, each with the version that the node will have when it is its turn. */
 import type { Op } from "@sluice/zookeeper";
 import { nextBlock } from "../ids.ts";
-import { DONE_PER_DIRECTORY, INLINE_DATA_BYTES, INLINE_RESULT_BYTES, RECORD_BYTES } from "../limits.ts";
+import { INLINE_DATA_BYTES, RECORD_BYTES } from "../limits.ts";
 import { paths } from "../paths.ts";
-import { type Done, type Job, records } from "../records.ts";
+import { type Crashed, type Done, type Guest, type Job, records } from "../records.ts";
 import type { Change, Unit } from "../shard/changes.ts";
-import { hourOf } from "./archive.ts";
+import { doneOps } from "./done-entries.ts";
+import type { DoneIndex } from "./done-index.ts";
 import type { NodeVersions, Tree } from "./load.ts";
 import type { Term } from "./term.ts";
 import { EMPTY } from "./tree.ts";
@@ -14,27 +15,22 @@ import { EMPTY } from "./tree.ts";
 export class Writer {
   readonly #term: Term;
   readonly #versions: Map<number, NodeVersions>;
-  readonly #done: Map<string, number>;
+  readonly #done: DoneIndex;
+  #guests: Map<string, number> | null;
+  #crashed: number | null;
   #idsVersion: number;
 
-  constructor(term: Term, { versions, done }: Pick<Tree, "versions" | "done">) {
+  constructor(term: Term, { versions, done, guests, crashed }: Tree) {
     this.#term = term;
     this.#versions = versions;
     this.#done = done;
+    this.#guests = guests;
+    this.#crashed = crashed;
     this.#idsVersion = term.idsVersion;
   }
 
   opsOf(unit: Unit): readonly Op[] {
     return unit.flatMap((change) => this.#ops(change));
-  }
-
-  /** Directories of the archive whose hour began before; nothing more is written there. */
-  directoriesBefore(moment: number): readonly string[] {
-    return [...this.#done.keys()].filter((directory) => (hourOf(directory) ?? Infinity) <= moment);
-  }
-
-  forgetDirectory(directory: string): void {
-    this.#done.delete(directory);
   }
 
   #ops(change: Change): readonly Op[] {
@@ -47,7 +43,15 @@ export class Writer {
       case "delete":
         return this.#delete(change.id);
       case "take-block":
-        return this.#takeBlock(change.block);
+        return [this.#advanceIds(change.block), makeBlock(change.block)];
+      case "reserve-block":
+        return [this.#advanceIds(change.block)];
+      case "make-block":
+        return [makeBlock(change.block)];
+      case "guest":
+        return this.#guest(change.name, change.guest);
+      case "crashed":
+        return [this.#setCrashed(change.crashed)];
       case "drop-block":
         return [{ op: "delete", path: paths.block(change.block), version: 0 }];
       case "mark":
@@ -91,46 +95,39 @@ export class Writer {
     return versions.data === null ? ops : [{ op: "delete", path: paths.data(id), version: versions.data }, ...ops];
   }
 
-  #takeBlock(block: number): readonly Op[] {
+  #advanceIds(block: number): Op {
     const { shard, term } = this.#term;
     const data = records.ids.encode({ next: nextBlock(block), term });
     const version = this.#idsVersion;
     this.#idsVersion += 1;
-    return [
-      { op: "set", path: paths.ids(shard), data, version },
-      { op: "create", path: paths.block(block), data: EMPTY },
-    ];
+    return { op: "set", path: paths.ids(shard), data, version };
+  }
+
+  #guest(name: string, guest: Guest): readonly Op[] {
+    const { shard } = this.#term;
+    const path = paths.guest(shard, name);
+    const data = records.guest.encode(guest);
+    const frame: Op[] = this.#guests === null ? [{ op: "create", path: paths.guests(shard), data: EMPTY }] : [];
+    this.#guests ??= new Map();
+    const version = this.#guests.get(name);
+    this.#guests.set(name, version === undefined ? 0 : version + 1);
+    return [...frame, version === undefined ? { op: "create", path, data } : { op: "set", path, data, version }];
+  }
+
+  #setCrashed(crashed: Crashed): Op {
+    const path = paths.crashed(this.#term.shard);
+    const data = records.crashed.encode(crashed);
+    const version = this.#crashed;
+    this.#crashed = version === null ? 0 : version + 1;
+    return version === null ? { op: "create", path, data } : { op: "set", path, data, version };
   }
 
   #archive(id: number, token: string, done: Done): readonly Op[] {
     const { shard } = this.#term;
-    const { directory, ops } = this.#directory(done.ended);
-    const { result, ...rest } = done;
-    const large = result !== undefined && Buffer.byteLength(result) > INLINE_RESULT_BYTES;
-    const entry: Op = {
-      op: "create",
-      path: paths.doneEntry(shard, directory, id, token),
-      data: records.done.encode(large ? rest : done),
-    };
-    if (!large) return [...ops, entry];
-    return [
-      ...ops,
-      entry,
-      { op: "create", path: paths.doneResult(shard, directory, id, token), data: Buffer.from(result) },
-    ];
-  }
-
-  /** One for each hour, and a further one when it is full. */
-  #directory(ended: number): { readonly directory: string; readonly ops: readonly Op[] } {
-    const hour = new Date(ended).toISOString().slice(0, 13).replaceAll(/[-T]/g, "");
-    for (let n = 0; ; n++) {
-      const directory = n === 0 ? hour : `${hour}-${n}`;
-      const entries = this.#done.get(directory);
-      if (entries !== undefined && entries >= DONE_PER_DIRECTORY) continue;
-      this.#done.set(directory, (entries ?? 0) + 1);
-      const path = paths.doneDirectory(this.#term.shard, directory);
-      return { directory, ops: entries === undefined ? [{ op: "create", path, data: EMPTY }] : [] };
-    }
+    const { directory, isNew } = this.#done.add(done.ended, id, token);
+    const path = paths.doneDirectory(shard, directory);
+    const made: Op[] = isNew ? [{ op: "create", path, data: EMPTY }] : [];
+    return [...made, ...doneOps(shard, { directory, id, token }, done)];
   }
 
   #of(id: number): NodeVersions {
@@ -139,6 +136,8 @@ export class Writer {
     return versions;
   }
 }
+
+const makeBlock = (block: number): Op => ({ op: "create", path: paths.block(block), data: EMPTY });
 
 /** Data that would make the record large stands beside it. */
 function encodeJob(job: Job): { readonly record: Buffer; readonly data: Buffer | null } {

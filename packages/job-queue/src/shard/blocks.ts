@@ -23,6 +23,22 @@ export class Blocks {
     return id;
   }
 
+  /** A block for somebody else. */
+  reserve(): number {
+    const block = this.#next;
+    this.#next = nextBlock(block);
+    this.#note({ kind: "reserve-block", block });
+    return block;
+  }
+
+  /** Before its first job is written. */
+  makeFor(id: number): void {
+    const block = blockOf(id);
+    if (this.#jobs.has(block)) return;
+    this.#jobs.set(block, 0);
+    this.#note({ kind: "make-block", block });
+  }
+
   add(id: number): void {
     const block = blockOf(id);
     this.#jobs.set(block, (this.#jobs.get(block) ?? 0) + 1);

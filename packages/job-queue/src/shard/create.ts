@@ -2,7 +2,7 @@
 import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { type CreateJobs, type NewJob, type Reply, reply } from "./commands.ts";
-import { mergeData, sameData } from "./data.ts";
+import { dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
@@ -16,6 +16,7 @@ interface Plan {
 
 export function createJobs(shard: Shard, command: CreateJobs, now: number): Reply {
   if (shard.size + command.jobs.length > JOBS_PER_SHARD) return reply(STATUS.full);
+  if (command.jobs.some(({ data }) => isTooLarge(data.text))) return reply(STATUS.malformed("data"));
   const plans = planAll(shard, command);
   if (!("plans" in plans)) return reply(plans);
   const group = isLarge(command.jobs) ? shard.newGroup() : undefined;
@@ -77,20 +78,27 @@ function createOne(shard: Shard, tenant: string, { job, mock }: Plan, group: str
     return known;
   }
   const id = shard.newId();
-  shard.create(id, newRecord(shard, tenant, { job, mock }, group, now), now);
+  shard.create(id, newRecord(shard, { tenant, job, mock, group, at: now }), now);
   return id;
 }
 
 /** The same data changes nothing at all; other data takes schedule and priority with it. */
 function updateExisting(shard: Shard, id: number, given: NewJob, now: number): void {
   const old = shard.job(id);
-  if (old === null || !given.overwrite || sameData(old.data, given.data.text)) return;
+  const merged = old === null || !given.overwrite ? null : mergedFields(old, given.data);
+  if (old === null || merged === null) return;
   const repeat = old.mock === true || old.retryAfter !== undefined ? old.repeat : (given.repeat ?? undefined);
   const priority = given.priority ?? DEFAULT_PRIORITY;
-  shard.put(id, changed(old, { repeat, priority, data: mergeData(old.data, given.data.text) }), now);
+  shard.put(id, changed(old, { repeat, priority, ...merged }), now);
 }
 
-function newRecord(shard: Shard, tenant: string, { job, mock }: Plan, grp: string | undefined, now: number): Job {
+interface Birth extends Plan {
+  readonly tenant: string;
+  readonly group: string | undefined;
+  readonly at: number;
+}
+
+export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: Birth): Job {
   const parent = job.parent === null ? null : shard.job(job.parent);
   // A parent that waits already has let its children go.
   const gated = parent !== null && parent.state !== "PAUSED";
@@ -100,12 +108,13 @@ function newRecord(shard: Shard, tenant: string, { job, mock }: Plan, grp: strin
     tenant,
     state: gated ? "PAUSED" : "QUEUED",
     priority: job.priority ?? DEFAULT_PRIORITY,
-    nextRun: job.firstRun ?? now,
-    created: now,
+    nextRun: job.firstRun ?? at,
+    created: at,
     data: job.data.text,
-    ev: [[now, "create"]],
+    ev: [[at, "create"]],
   };
   return changed(bare, {
+    ...dataFields(job.data),
     repeat: mock ? undefined : (job.repeat ?? undefined),
     unique: job.unique ? true : undefined,
     retryAfter: job.retryAfter ?? undefined,
@@ -115,5 +124,6 @@ function newRecord(shard: Shard, tenant: string, { job, mock }: Plan, grp: strin
     grp,
     mock: mock ? true : undefined,
     maxRunTime: job.maxRunTime ?? undefined,
+    onFinish: job.onFinish ?? undefined,
   });
 }

@@ -2,10 +2,14 @@
  * A job's data is JSON text, kept byte for byte. Two keys in it are ours, by the document: `mockRequest` and
  * `retryAfterCount`. They are fields of the record; they are taken out of what comes in and put into what is shown.
  */
+import type { BlobRef } from "../blobs.ts";
+import { TREE_BYTES } from "../limits.ts";
 import { parseJson, type Job } from "../records.ts";
 
 export interface GivenData {
   readonly text: string;
+  /** It was too large for the tree and stands in the store of blobs: the text is empty then. */
+  readonly ref?: BlobRef;
   readonly mock: boolean;
   /** Null if it says none. */
   readonly retryAfterCount: number | null;
@@ -40,13 +44,20 @@ export function shownData(job: Pick<Job, "data" | "mock" | "retryAfterCount">): 
     ...(job.mock === true ? ['"mockRequest":true'] : []),
     ...((job.retryAfterCount ?? 0) > 0 ? [`"retryAfterCount":${job.retryAfterCount}`] : []),
   ];
-  if (ours.length === 0) return job.data;
-  const inner = job.data.slice(1, -1).trim();
-  return `{${[...ours, ...(inner === "" ? [] : [inner])].join(",")}}`;
+  return ours.length === 0 ? job.data : joinObjects(`{${ours.join(",")}}`, job.data);
+}
+
+/** Two JSON objects as one, each as it came. */
+export function joinObjects(first: string, second: string): string {
+  const inner = (text: string): string => text.trim().slice(1, -1).trim();
+  return `{${[first, second]
+    .map(inner)
+    .filter((text) => text !== "")
+    .join(",")}}`;
 }
 
 /** RFC 7396: objects are merged, null deletes, all else replaces. */
-export function mergeData(old: string, patch: string): string {
+function mergeData(old: string, patch: string): string {
   return JSON.stringify(merge(parseJson(old), parseJson(patch)));
 }
 
@@ -60,5 +71,19 @@ function merge(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-export const sameData = (a: string, b: string): boolean =>
-  JSON.stringify(parseJson(a)) === JSON.stringify(parseJson(b));
+const sameData = (a: string, b: string): boolean => JSON.stringify(parseJson(a)) === JSON.stringify(parseJson(b));
+
+export const isTooLarge = (text: string): boolean =>
+  text.length > TREE_BYTES / 4 && Buffer.byteLength(text) > TREE_BYTES;
+
+/** The fields of a record that its data are. */
+export type DataFields = Pick<Job, "data"> & { readonly dataRef: BlobRef | undefined };
+
+export const dataFields = ({ text, ref }: GivenData): DataFields => ({ data: text, dataRef: ref });
+
+/** What a second unique job makes of the first one's data; null: they are the same. Blobs are replaced, not merged. */
+export function mergedFields(old: Pick<Job, "data" | "dataRef">, given: GivenData): DataFields | null {
+  if (old.dataRef !== undefined || given.ref !== undefined)
+    return old.dataRef?.sha256 === given.ref?.sha256 ? null : dataFields(given);
+  return sameData(old.data, given.text) ? null : { data: mergeData(old.data, given.text), dataRef: undefined };
+}

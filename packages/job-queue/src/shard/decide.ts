@@ -4,9 +4,13 @@
  */
 import type { Unit } from "./changes.ts";
 import { type Command, type Reply, reply } from "./commands.ts";
+import { clearCrashed, crashJobs } from "./crashed.ts";
 import { createJobs } from "./create.ts";
 import { failJob, finishJob, retryJob } from "./finish.ts";
-import { cancelJob, deleteJob, listJobs, queryJob, renewLeases, requeueJobs, tick, updateJob } from "./manage.ts";
+import { ingestAdds, reserveIds } from "./guests.ts";
+import { releaseWorker, renewLeases, tick } from "./leases.ts";
+import { countJobs, describeJob, listJobs, queryJob } from "./look.ts";
+import { cancelJob, deleteJob, requeueJobs, updateJob } from "./manage.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
 import { getJobs } from "./take.ts";
@@ -45,15 +49,26 @@ function carryOut(shard: Shard, command: Command, now: number): Reply {
     case "RequeueJobs":
       return requeueJobs(shard, command, now);
     case "RenewLeases":
-      return renewLeases(shard, command.leases, now);
+      return renewLeases(shard, command, now);
+    case "ReleaseWorker":
+      return releaseWorker(shard, command.worker, now);
+    case "DescribeJob":
+      return describeJob(shard, command);
     case "ListJobs":
-      return listJobs(shard, command.tenant);
+      return listJobs(shard, command);
+    case "ListRuns":
+      // An owner's memory has only their names: who asks the owner gets them read.
+      return reply(STATUS.ok, { kind: "runs", runs: [], next: null });
+    case "CountJobs":
+      return countJobs(shard, command.tenant);
+    case "ReserveIds":
+      return reserveIds(shard, command);
+    case "IngestAdds":
+      return ingestAdds(shard, command, now);
     case "CrashJobs":
-      shard.crashed.set(command.tenant, [...(shard.crashed.get(command.tenant) ?? []), ...command.names]);
-      return reply(STATUS.ok);
+      return crashJobs(shard, command);
     case "ClearCrashed":
-      shard.crashed.delete(command.tenant);
-      return reply(STATUS.ok);
+      return clearCrashed(shard, command.tenant);
     case "Tick":
       return tick(shard, now);
   }

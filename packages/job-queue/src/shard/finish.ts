@@ -1,31 +1,46 @@
 /** FinishJob, RetryJob and FailJob: how a run ends. */
-import type { Done, Job } from "../records.ts";
+import type { Job } from "../records.ts";
+import { followOn, isGood } from "./chain.ts";
 import { type FailJob, type FinishJob, type Reply, reply, type RetryJob } from "./commands.ts";
+import { dataFields, isTooLarge } from "./data.ts";
+import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
 import { changed, FRESH, moved, scheduledRun } from "./job.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
-import { STATUS } from "./statuses.ts";
+import { type Status, STATUS } from "./statuses.ts";
 
 export function finishJob(shard: Shard, command: FinishJob, now: number): Reply {
   const held = heldJob(shard, command, STATUS.notRunning);
   if ("reply" in held) return held.reply;
-  const problem = parentProblem(shard, held.job);
+  const problem = parentProblem(shard, held.job) ?? sizeProblem(command);
   if (problem !== null) return reply(problem);
   const { id, data } = command;
-  const job = data === null ? held.job : changed(held.job, { data: data.text });
+  const job = data === null ? held.job : changed(held.job, dataFields(data));
   noteEnd(shard, id, job);
   if (shard.family(id).pending.size > 0) {
     pause(shard, id, job, now);
     return reply(STATUS.ok);
   }
   const cleared = clearEnded(shard, id, job);
-  shard.archive(id, job.lease?.token ?? shard.newToken(), doneOf(job, command, now));
   const nextRun = data?.last === true ? undefined : scheduledRun(job, job.repeat, now);
-  if (nextRun === undefined) end(shard, id, job, cleared, now);
+  const last = nextRun === undefined;
+  archive(shard, command, job, doneOf(job, { outcome: "finished", end: command, last, now }));
+  if (last) end(shard, id, job, cleared, now);
   else runAgain(shard, id, job, { nextRun, cleared }, now);
+  if (job.onFinish !== undefined && isGood(command.exit))
+    shard.create(shard.newId(), followOn(id, job, job.onFinish, command, now), now);
   return reply(STATUS.ok);
 }
+
+function archive(shard: Shard, { id }: { readonly id: number }, job: Job, done: ReturnType<typeof doneOf>): void {
+  shard.archive(id, job.lease?.token ?? shard.newToken(), done);
+}
+
+const sizeProblem = ({ data, result }: Pick<FinishJob, "data" | "result">): Status | null => {
+  if (data !== null && isTooLarge(data.text)) return STATUS.malformed("data");
+  return typeof result === "string" && isTooLarge(result) ? STATUS.malformed("result") : null;
+};
 
 /** One write lets all its children go: their gates are open. */
 function pause(shard: Shard, id: number, job: Job, now: number): void {
@@ -60,27 +75,16 @@ function end(shard: Shard, id: number, job: Job, cleared: { readonly cleared?: n
   } else removeParent(shard, id, job, cleared, now);
 }
 
-function doneOf(job: Job, { exit, result }: FinishJob, now: number): Done {
-  return {
-    name: job.name,
-    tenant: job.tenant,
-    ...(job.lease === undefined || job.lease.worker === "" ? {} : { worker: job.lease.worker }),
-    ...(exit === null ? {} : { exit }),
-    ...(result === null ? {} : { result }),
-    created: job.created,
-    ...(job.lastRun === undefined ? {} : { started: job.lastRun }),
-    ended: now,
-  };
-}
-
 export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   const held = heldJob(shard, command, STATUS.notRunning);
   if ("reply" in held) return held.reply;
-  const problem = parentProblem(shard, held.job);
+  const problem = parentProblem(shard, held.job) ?? sizeProblem(command);
   if (problem !== null) return reply(problem);
   const { id, data, name, priority } = command;
+  if (command.exit !== null || command.result !== null)
+    archive(shard, command, held.job, doneOf(held.job, { outcome: "retried", end: command, last: false, now }));
   const job = changed(held.job, {
-    ...(data === null ? {} : { data: data.text }),
+    ...(data === null ? {} : dataFields(data)),
     ...(name === null ? {} : { name }),
     ...(priority === null ? {} : { priority }),
   });
@@ -99,9 +103,12 @@ export function failJob(shard: Shard, command: FailJob, now: number): Reply {
   const { job } = held;
   // A mocked job may be finished in any state, but failed only while it runs.
   if (job.lease === undefined) return reply(STATUS.notRunningToFail);
-  const data = command.data?.text ?? job.data;
+  const problem = sizeProblem(command);
+  if (problem !== null) return reply(problem);
+  const failing = command.data === null ? job : changed(job, dataFields(command.data));
   noteEnd(shard, command.id, job);
-  shard.put(command.id, moved(job, "fail", "FAILED", now, { lease: undefined, data }), now);
+  archive(shard, command, failing, doneOf(failing, { outcome: "failed", end: command, last: true, now }));
+  shard.put(command.id, moved(failing, "fail", "FAILED", now, { lease: undefined }), now);
   wakeParentOf(shard, job, now);
   return reply(STATUS.ok);
 }

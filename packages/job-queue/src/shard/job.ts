@@ -1,4 +1,5 @@
 /** Small changes of one job's record. */
+import type { BlobRef } from "../blobs.ts";
 import { EVENTS_KEPT } from "../limits.ts";
 import type { Job, JobEvent } from "../records.ts";
 import { isAllowed, type Move, type State } from "../states.ts";
@@ -30,12 +31,15 @@ export function scheduledRun(job: Job, repeat: string | undefined, now: number):
   return nextRunOf(schedule, { scheduled: job.nextRun, started: job.lastRun ?? now, finished: now });
 }
 
+export const refOf = ({ dataRef }: Job): { readonly dataRef?: BlobRef } => (dataRef === undefined ? {} : { dataRef });
+
 /** `state` is the one that counts, which for a child whose gate is open is not the one that is written. */
 export function viewOf(id: number, job: Job, state: State): StateView {
   return {
     jobID: id,
     name: job.name,
     data: shownData(job),
+    ...refOf(job),
     retryAfter: job.retryAfter?.toUpperCase() ?? "",
     created: showSeconds(job.created),
     repeat: job.repeat?.toUpperCase() ?? "",

@@ -1,44 +1,24 @@
-/** Commands about jobs that nobody needs to hold: look, update, cancel, delete, requeue. */
-import { STEP_JOBS, TAKEN_MAX } from "../limits.ts";
+/** Commands about jobs that nobody needs to hold: update, cancel, delete, requeue. */
+import { STEP_JOBS } from "../limits.ts";
 import type { Job } from "../records.ts";
-import { type OneJob, type Reply, reply, type RequeueJobs, type StateView, type UpdateJob } from "./commands.ts";
-import { changed, FRESH, moved, scheduledRun, viewOf } from "./job.ts";
+import { type OneJob, type Reply, reply, type RequeueJobs, type UpdateJob } from "./commands.ts";
+import { dataFields, isTooLarge } from "./data.ts";
+import { changed, FRESH, moved, scheduledRun } from "./job.ts";
+import { ownJob } from "./look.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
-import { poison } from "./take.ts";
-
-const ownJob = (shard: Shard, { tenant, id }: { readonly tenant: string; readonly id: number }): Job | null => {
-  const job = shard.job(id);
-  return job?.tenant === tenant ? job : null;
-};
-
-export function queryJob(shard: Shard, command: OneJob): Reply {
-  const job = ownJob(shard, command);
-  if (job === null) return reply(STATUS.noSuchJob);
-  return reply(STATUS.ok, { kind: "job", job: viewOf(command.id, job, shard.stateOf(job)) });
-}
-
-export function listJobs(shard: Shard, tenant: string): Reply {
-  const own = [...shard.jobs()].filter(([, job]) => job.tenant === tenant);
-  own.sort(([a], [b]) => a - b);
-  // A list shows what stands in the records: schedules as they were written.
-  const rowOf = ([id, job]: readonly [number, Job]): StateView => ({
-    ...viewOf(id, job, shard.stateOf(job)),
-    repeat: job.repeat ?? "",
-  });
-  return reply(STATUS.ok, { kind: "list", jobs: own.map(rowOf) });
-}
 
 export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply {
   const { id, data, lease, priority, step } = command;
   const job = ownJob(shard, command);
   if (job === null) return reply(STATUS.noSuchJob);
   if (lease !== null && job.lease?.token !== lease) return reply(STATUS.leaseLost);
+  if (isTooLarge(data.text)) return reply(STATUS.malformed("data"));
   if (command.repeat !== null && job.retryAfter !== undefined) return reply(STATUS.retryAfterAndRepeat);
   const nextRun = command.nextRun ?? scheduledRun(job, command.repeat ?? undefined, now) ?? job.nextRun;
   const updated = changed(job, {
-    data: data.text,
+    ...dataFields(data),
     nextRun,
     repeat: command.clearRepeat ? undefined : (command.repeat ?? job.repeat),
     retryAfterCount: data.retryAfterCount ?? job.retryAfterCount,
@@ -46,6 +26,8 @@ export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply 
     ...(step === null ? {} : { step }),
   });
   shard.put(id, updated, now);
+  // Its holder is alive. Anybody else, an operator say, is no sign of that.
+  if (lease !== null) shard.renew(id, now);
   return reply(STATUS.ok);
 }
 
@@ -81,14 +63,16 @@ export function deleteJob(shard: Shard, command: OneJob, now: number): Reply {
 
 export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Reply {
   const { tenant, ids, name, decrementFailures } = command;
+  const leases = command.leases === null ? null : new Set(command.leases);
   for (const [n, id] of ids.entries()) {
     if (n > 0 && n % STEP_JOBS === 0) shard.cut();
     const job = ownJob(shard, { tenant, id });
-    if (job === null) continue;
+    if (job === null || leases?.has(job.lease?.token ?? "") === false) continue;
     const count = Math.max(0, (job.retryAfterCount ?? 0) - (decrementFailures ? 1 : 0));
     const waits = childGate(shard, job, now);
     const changes = {
       ...FRESH,
+      reoffers: reoffersAfter(job, decrementFailures),
       nextRun: job.created,
       endedIn: undefined,
       retryAfterCount: count === 0 ? undefined : count,
@@ -100,6 +84,12 @@ export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Re
   return reply(STATUS.ok);
 }
 
+/** Whoever had it may still say how it ended, and not only with the token: then the next run's end must be said with one. */
+function reoffersAfter({ lease, reoffers }: Job, neverArrived: boolean): number | undefined {
+  if (neverArrived) return reoffers;
+  return lease === undefined ? undefined : 1;
+}
+
 /** A child can end only while its parent waits for it. Null: it does, or there is no parent. */
 function childGate(shard: Shard, { parent: id }: Job, now: number): number | null {
   const parent = id === undefined ? null : shard.job(id);
@@ -108,33 +98,4 @@ function childGate(shard: Shard, { parent: id }: Job, now: number): number | nul
   if (parent.state !== "FINISHED") return phase;
   shard.put(id, moved(parent, "wake", "PAUSED", now, { phase }), now);
   return null;
-}
-
-export function renewLeases(
-  shard: Shard,
-  leases: readonly { readonly id: number; readonly token: string }[],
-  now: number,
-): Reply {
-  const lost = leases.filter(({ id, token }) => shard.job(id)?.lease?.token !== token).map(({ id }) => id);
-  for (const { id } of leases) if (!lost.includes(id)) shard.renew(id, now);
-  return reply(STATUS.ok, { kind: "lost", ids: lost });
-}
-
-/** Leases that ran out give their jobs back at once; what is dead is swept. A step of each, so that others get their turn. */
-export function tick(shard: Shard, now: number): Reply {
-  for (const id of shard.lapsed(now, STEP_JOBS)) lapse(shard, id, now);
-  shard.cut();
-  shard.sweep(STEP_JOBS);
-  return reply(STATUS.ok);
-}
-
-function lapse(shard: Shard, id: number, now: number): void {
-  const job = shard.job(id);
-  if (job === null) return;
-  const reoffers = (job.reoffers ?? 0) + 1;
-  if (reoffers >= TAKEN_MAX) poison(shard, id, changed(job, { reoffers }), now);
-  else {
-    const changes = { lease: undefined, reoffers, nextRun: Math.min(job.nextRun, now) };
-    shard.put(id, moved(job, "lapse", "QUEUED", now, changes), now);
-  }
 }

@@ -22,8 +22,11 @@ export function readNewJob(params: Params): NewJob | Status {
   if (unique && times.retryAfter !== null) return STATUS.retryAfterAndUnique;
   const parent = readParent(params);
   if (isStatus(parent)) return parent;
+  const onFinish = given(params, "onFinish") === null ? null : sized(params, "onFinish", 1, NAME_BYTES);
+  if (isStatus(onFinish)) return onFinish;
+  const mock = params.flag("mockRequest") || data.mock;
   const overwrite = ["", "true"].includes(params.text("overwrite") ?? "");
-  return { name, priority, data, unique, overwrite, parent, mock: params.flag("mockRequest") || data.mock, ...times };
+  return { name, priority, data, unique, overwrite, parent, mock, onFinish, ...times };
 }
 
 function readParent(params: Params): number | null | Status {

@@ -6,6 +6,8 @@ import { parseJobId } from "../ids.ts";
 import {
   DATA_BYTES,
   JOBS_PER_COMMAND,
+  LEASE_MS_LEAST,
+  LEASE_MS_MOST,
   NAME_BYTES,
   NAMES_BYTES,
   RESULT_BYTES,
@@ -15,7 +17,7 @@ import {
 import { parseNames } from "../names.ts";
 import { parseJson } from "../records.ts";
 import { parseTime } from "../time/timestamp.ts";
-import type { Caller, Command } from "./commands.ts";
+import type { Caller, Command, RunEnd } from "./commands.ts";
 import { isObject, type GivenData, parseData } from "./data.ts";
 import { readNewJob } from "./new-job.ts";
 import { given, integer, isStatus, Params, priorityOf, sized } from "./params.ts";
@@ -44,13 +46,14 @@ const READERS: Readonly<Record<string, Reader | undefined>> = {
   createjobs: readCreateJobs,
   getjob: (params, asker) => readGetJobs(params, asker, true),
   getjobs: (params, asker) => readGetJobs(params, asker, false),
+  describejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DescribeJob", tenant, id })),
   queryjob: (params, { tenant }) => withId(params, (id) => ({ verb: "QueryJob", tenant, id })),
   canceljob: (params, { tenant }) => withId(params, (id) => ({ verb: "CancelJob", tenant, id })),
   deletejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DeleteJob", tenant, id })),
   updatejob: readUpdateJob,
   finishjob: readFinishJob,
   retryjob: readRetryJob,
-  failjob: (params, { tenant }) => withHolder(params, (holder) => ({ verb: "FailJob", tenant, ...holder })),
+  failjob: readFailJob,
   requeuejobs: readRequeueJobs,
   crashbedrockjob: (params, { tenant }) => {
     const name = sized(params, "name", 1, NAMES_BYTES);
@@ -87,6 +90,9 @@ function readGetJobs(params: Params, { tenant, caller }: Asker, single: boolean)
   if (isStatus(limit)) return limit;
   const priority = priorityOf(params, ["jobPriority"]);
   if (isStatus(priority)) return priority;
+  const leaseMs = given(params, "leaseMs") === null ? null : integer(params, "leaseMs");
+  if (isStatus(leaseMs)) return leaseMs;
+  if (leaseMs !== null && (leaseMs < LEASE_MS_LEAST || leaseMs > LEASE_MS_MOST)) return STATUS.malformed("leaseMs");
   const mocked = params.flag("mockRequest") || params.flag("getMockedJobs");
   return {
     verb: "GetJobs",
@@ -94,6 +100,7 @@ function readGetJobs(params: Params, { tenant, caller }: Asker, single: boolean)
     limit: Math.min(Math.max(1, limit), JOBS_PER_COMMAND),
     single,
     caller,
+    leaseMs,
   };
 }
 
@@ -159,16 +166,24 @@ function readUpdateJob(params: Params, { tenant }: Asker): Reading<Command> {
 }
 
 function readFinishJob(params: Params, { tenant }: Asker): Reading<Command> {
+  return withEnd(params, (end) => ({ verb: "FinishJob", tenant, ...end }));
+}
+
+function readFailJob(params: Params, { tenant }: Asker): Reading<Command> {
+  return withEnd(params, (end) => ({ verb: "FailJob", tenant, ...end }));
+}
+
+function withEnd(params: Params, make: (end: Holder & RunEnd) => Reading<Command>): Reading<Command> {
   return withHolder(params, (holder) => {
     const exit = given(params, "exitCode") === null ? null : integer(params, "exitCode");
     if (isStatus(exit)) return exit;
     const result = params.text("result") === null ? null : sized(params, "result", 0, RESULT_BYTES);
-    return isStatus(result) ? result : { verb: "FinishJob", tenant, ...holder, exit, result };
+    return isStatus(result) ? result : make({ ...holder, exit, result });
   });
 }
 
 function readRetryJob(params: Params, { tenant }: Asker): Reading<Command> {
-  return withHolder(params, (holder) => {
+  return withEnd(params, (end) => {
     const delay = delayOf(given(params, "delay") ?? "0");
     if (isStatus(delay)) return delay;
     const nextRun = timeOf(params, "nextRun");
@@ -180,7 +195,7 @@ function readRetryJob(params: Params, { tenant }: Asker): Reading<Command> {
     return {
       verb: "RetryJob",
       tenant,
-      ...holder,
+      ...end,
       nextRun,
       delay,
       name,
@@ -206,5 +221,5 @@ function readRequeueJobs(params: Params, { tenant }: Asker): Reading<Command> {
   if (ids.length > JOBS_PER_COMMAND) return STATUS.malformed("jobIDs");
   const name = given(params, "name") === null ? null : sized(params, "name", 1, NAME_BYTES);
   if (isStatus(name)) return name;
-  return { verb: "RequeueJobs", tenant, ids, name, decrementFailures: params.flag("decrementFailures") };
+  return { verb: "RequeueJobs", tenant, ids, name, decrementFailures: params.flag("decrementFailures"), leases: null };
 }

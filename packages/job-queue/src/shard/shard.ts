@@ -6,13 +6,15 @@ import { blockOfShard } from "../ids.ts";
 import { ENDED_REMEMBERED } from "../limits.ts";
 import { Heap, type Placed } from "../memory/heap.ts";
 import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
-import type { Done, Ids, Job } from "../records.ts";
+import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
 import type { State } from "../states.ts";
 import { Blocks } from "./blocks.ts";
 import type { Change, Unit } from "./changes.ts";
+import type { TypeCounts } from "./commands.ts";
 import { Families, type Family } from "./families.ts";
 import { changed } from "./job.ts";
 import { isOver } from "./over.ts";
+import { Tally } from "./tally.ts";
 
 interface LeaseSlot extends Placed {
   readonly id: number;
@@ -23,6 +25,8 @@ interface Entry {
   job: Job;
   slot: Slot | null;
   lease: LeaseSlot | null;
+  /** What it was counted as. */
+  counted: State;
 }
 
 export interface Loaded {
@@ -34,6 +38,8 @@ export interface Loaded {
   readonly marks: ReadonlySet<string>;
   /** Tokens of runs that have ended, with their jobs. */
   readonly ended: Iterable<readonly [string, number]>;
+  readonly guests: ReadonlyMap<string, Guest>;
+  readonly crashed: Crashed;
 }
 
 const worldKey = (tenant: string, name: string, mock: boolean): string => `${mock ? "m" : "r"}/${tenant}/${name}`;
@@ -42,8 +48,6 @@ export class Shard {
   readonly number: number;
   readonly term: number;
   readonly index = new ReadyIndex();
-  /** Patterns of names that are not handed out, by tenant. */
-  readonly crashed = new Map<string, readonly string[]>();
   readonly #jobs = new Map<number, Entry>();
   readonly #families = new Families();
   readonly #names = new Map<string, Set<number>>();
@@ -53,6 +57,10 @@ export class Shard {
   readonly #dead = new Set<number>();
   readonly #blocks: Blocks;
   readonly #ended = new Map<string, number>();
+  readonly #guests: Map<string, Guest>;
+  readonly #byWorker = new Map<string, Set<number>>();
+  readonly #tally = new Tally();
+  #crashed: Crashed;
   #units: Change[][] = [[]];
   #woken: Slot[] = [];
   #tokens = 0;
@@ -60,6 +68,8 @@ export class Shard {
   constructor(loaded: Loaded, now: number) {
     this.number = loaded.shard;
     this.term = loaded.term;
+    this.#guests = new Map(loaded.guests);
+    this.#crashed = loaded.crashed;
     const next = Math.max(loaded.ids.next, blockOfShard(loaded.shard, 0));
     this.#blocks = new Blocks(next, loaded.blocks, (change) => this.#note(change));
     this.#load(loaded, now);
@@ -94,6 +104,43 @@ export class Shard {
     return any ?? null;
   }
 
+  /** Whose lease names this worker. */
+  heldBy(worker: string): ReadonlySet<number> {
+    return this.#byWorker.get(worker) ?? new Set();
+  }
+
+  /** Of one tenant, or of all. */
+  counts(tenant: string | null): readonly TypeCounts[] {
+    return [...this.#tally.types()].flatMap((type) =>
+      tenant === null || type.tenant === tenant
+        ? [{ ...type, states: Object.fromEntries(type.states), ...this.index.readyOf(type.tenant, type.name) }]
+        : [],
+    );
+  }
+
+  /** Patterns of names that are not handed out, by tenant. */
+  get crashed(): Crashed {
+    return this.#crashed;
+  }
+
+  putCrashed(crashed: Crashed): void {
+    this.#crashed = crashed;
+    this.#note({ kind: "crashed", crashed });
+  }
+
+  guest(name: string): Guest | null {
+    return this.#guests.get(name) ?? null;
+  }
+
+  putGuest(name: string, guest: Guest): void {
+    this.#guests.set(name, guest);
+    this.#note({ kind: "guest", name, guest });
+  }
+
+  reserveBlock(): number {
+    return this.#blocks.reserve();
+  }
+
   newToken(): string {
     this.#tokens += 1;
     return `${this.term}.${this.#tokens}`;
@@ -113,6 +160,7 @@ export class Shard {
   }
 
   create(id: number, job: Job, now: number): void {
+    this.#blocks.makeFor(id);
     this.#note({ kind: "create", id, job });
     this.#blocks.add(id);
     if (job.grp !== undefined) this.#join(job.grp, id);
@@ -133,6 +181,7 @@ export class Shard {
     const opens = (entry.job.phase ?? 0) !== (next.phase ?? 0);
     this.#exit(id, entry);
     this.#enter(id, next, now);
+    this.#keepDeadline(id, entry);
     if (opens) for (const child of this.family(id).ids) this.#refile(child, now);
   }
 
@@ -184,7 +233,7 @@ export class Shard {
     const entry = this.#jobs.get(id);
     if (entry?.lease == null) return;
     this.#leases.remove(entry.lease);
-    entry.lease = this.#addLease(id, entry.job, now);
+    entry.lease = this.#addLease(id, this.#deadlineOf(entry.job, now));
   }
 
   /** Leases that have run out. */
@@ -254,17 +303,29 @@ export class Shard {
   }
 
   #enter(id: number, job: Job, now: number): void {
-    const entry: Entry = { job, slot: null, lease: null };
+    const entry: Entry = { job, slot: null, lease: null, counted: job.state };
     this.#jobs.set(id, entry);
     const key = worldKey(job.tenant, job.name, job.mock === true);
     this.#names.set(key, (this.#names.get(key) ?? new Set()).add(id));
     this.#families.join(id, job);
-    entry.slot = this.#place(id, job, now);
-    entry.lease = job.lease === undefined ? null : this.#addLease(id, job, now);
+    this.#file(id, entry, now);
+    if (job.lease === undefined) return;
+    entry.lease = this.#addLease(id, this.#deadlineOf(job, now));
+    const { worker } = job.lease;
+    this.#byWorker.set(worker, (this.#byWorker.get(worker) ?? new Set()).add(id));
   }
 
-  #exit(id: number, { job, slot, lease }: Entry): void {
+  /** A change by somebody else is no sign of the holder: only `renew` prolongs. */
+  #keepDeadline(id: number, before: Entry): void {
+    const entry = this.#jobs.get(id);
+    if (entry?.lease == null || before.lease === null || entry.job.lease?.token !== before.job.lease?.token) return;
+    this.#leases.remove(entry.lease);
+    entry.lease = this.#addLease(id, before.lease.deadline);
+  }
+
+  #exit(id: number, { job, slot, lease, counted }: Entry): void {
     this.#jobs.delete(id);
+    this.#count(job, counted, -1);
     const key = worldKey(job.tenant, job.name, job.mock === true);
     const same = this.#names.get(key);
     same?.delete(id);
@@ -272,17 +333,32 @@ export class Shard {
     this.#families.leave(id, job);
     if (slot !== null) this.index.remove(slot);
     if (lease !== null) this.#leases.remove(lease);
+    if (job.lease === undefined) return;
+    const held = this.#byWorker.get(job.lease.worker);
+    held?.delete(id);
+    if (held?.size === 0) this.#byWorker.delete(job.lease.worker);
   }
 
   #refile(id: number, now: number): void {
     const entry = this.#jobs.get(id);
     if (entry === undefined) return;
     if (entry.slot !== null) this.index.remove(entry.slot);
-    entry.slot = this.#place(id, entry.job, now);
+    this.#count(entry.job, entry.counted, -1);
+    this.#file(id, entry, now);
   }
 
-  #place(id: number, job: Job, now: number): Slot | null {
-    const state = this.stateOf(job);
+  #file(id: number, entry: Entry, now: number): void {
+    entry.counted = this.stateOf(entry.job);
+    this.#count(entry.job, entry.counted, 1);
+    entry.slot = this.#place(id, entry.job, entry.counted, now);
+  }
+
+  /** Mocked jobs are nobody's work. */
+  #count({ tenant, name, mock }: Job, state: State, by: 1 | -1): void {
+    if (mock !== true) this.#tally.add(tenant, name, state, by);
+  }
+
+  #place(id: number, job: Job, state: State, now: number): Slot | null {
     if (state !== "QUEUED" && state !== "RUNQUEUED") return null;
     const { tenant, name, priority, nextRun } = job;
     const slot: Slot = { at: -1, heap: null, id, tenant, name, mock: job.mock === true, priority, nextRun };
@@ -290,9 +366,13 @@ export class Shard {
     return slot;
   }
 
-  #addLease(id: number, { lease, lastRun, maxRunTime }: Job, now: number): LeaseSlot {
+  #deadlineOf({ lease, lastRun, maxRunTime }: Job, now: number): number {
     const end = maxRunTime === undefined ? Infinity : (lastRun ?? now) + maxRunTime;
-    const slot: LeaseSlot = { at: -1, id, deadline: Math.min(now + (lease?.ttl ?? 0), end) };
+    return Math.min(now + (lease?.ttl ?? 0), end);
+  }
+
+  #addLease(id: number, deadline: number): LeaseSlot {
+    const slot: LeaseSlot = { at: -1, id, deadline };
     this.#leases.add(slot);
     return slot;
   }

@@ -3,36 +3,29 @@ import { parseNames, matchesName } from "../names.ts";
 import { LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
-import {
-  type Caller,
-  type ChildView,
-  type GetJobs,
-  type Reply,
-  reply,
-  type Taken,
-  type TakenView,
-} from "./commands.ts";
+import { type ChildView, type GetJobs, type Reply, reply, type Taken, type TakenView } from "./commands.ts";
 import { shownData } from "./data.ts";
-import { changed, moved, viewOf } from "./job.ts";
+import { changed, moved, refOf, viewOf } from "./job.ts";
 import { wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
 
-export function getJobs(shard: Shard, { wanted, limit, single, caller }: GetJobs, now: number): Reply {
+export function getJobs(shard: Shard, command: GetJobs, now: number): Reply {
+  const { wanted, limit, single } = command;
   const jobs: Taken[] = [];
   let looked = 0;
   for (; looked < limit; looked++) {
     const best = shard.index.best(wanted);
     if (best === null) break;
     if (looked > 0 && looked % STEP_JOBS === 0) shard.cut();
-    const taken = takeOne(shard, best.id, caller, now);
+    const taken = takeOne(shard, best.id, command, now);
     if (taken !== null) jobs.push(taken);
   }
   // A job that turned out to be poison was found, and is not given to anybody.
   return looked === 0 ? reply(STATUS.noJobFound) : reply(STATUS.ok, { kind: "taken", jobs, single });
 }
 
-function takeOne(shard: Shard, id: number, caller: Caller, now: number): Taken | null {
+function takeOne(shard: Shard, id: number, { caller, leaseMs }: GetJobs, now: number): Taken | null {
   const job = shard.job(id);
   if (job === null) throw new Error(`the index holds ${id}, which is no job`);
   const nextRun = nextOffer(job, now);
@@ -45,7 +38,7 @@ function takeOne(shard: Shard, id: number, caller: Caller, now: number): Taken |
   const taken = moved(job, "take", job.retryAfter === undefined ? "RUNNING" : "RUNQUEUED", now, {
     nextRun,
     lastRun: now,
-    lease: { token, worker: caller.worker, kind: caller.kind, ttl: LEASE_MS[caller.kind] },
+    lease: { token, worker: caller.worker, kind: caller.kind, ttl: leaseMs ?? LEASE_MS },
     // Somebody may still have it: from now on its end must be said with the token.
     reoffers: job.state === "RUNQUEUED" ? Math.max(1, job.reoffers ?? 0) : job.reoffers,
     retryAfterCount: counted ? (job.retryAfterCount ?? 0) + 1 : job.retryAfterCount,
@@ -67,7 +60,7 @@ function nextOffer(job: Job, now: number): number | null {
 }
 
 function isCrashing(shard: Shard, { tenant, name }: Job): boolean {
-  return (shard.crashed.get(tenant) ?? []).some((pattern) => matchesName(parseNames(pattern), name));
+  return (shard.crashed[tenant] ?? []).some((pattern) => matchesName(parseNames(pattern), name));
 }
 
 /** Its times are those before it was taken; its count is the present one. */
@@ -79,7 +72,11 @@ function takenView(shard: Shard, id: number, before: Job, after: Job): TakenView
     ...view,
     ...(before.parent === undefined || parent === null
       ? {}
-      : { parentJobID: before.parent, parentData: shownData(parent) }),
+      : {
+          parentJobID: before.parent,
+          parentData: shownData(parent),
+          ...(parent.dataRef === undefined ? {} : { parentDataRef: parent.dataRef }),
+        }),
     ...(ended.size === 0
       ? {}
       : {
@@ -92,6 +89,6 @@ function takenView(shard: Shard, id: number, before: Job, after: Job): TakenView
 function childrenIn(shard: Shard, ids: ReadonlySet<number>, state: string): readonly ChildView[] {
   return [...ids].flatMap((jobID) => {
     const job = shard.job(jobID);
-    return job?.state === state ? [{ jobID, data: shownData(job) }] : [];
+    return job?.state === state ? [{ jobID, data: shownData(job), ...refOf(job) }] : [];
   });
 }

@@ -5,7 +5,8 @@ import type { Command, Content, Reply, Taken } from "../../src/shard/commands.ts
 import { readCommand } from "../../src/shard/request.ts";
 import { isStatus } from "../../src/shard/params.ts";
 import { Shard } from "../../src/shard/shard.ts";
-import { records, type Job } from "../../src/records.ts";
+import type { EndedRun } from "../../src/run-archive.ts";
+import { type Crashed, type Guest, records, type Job } from "../../src/records.ts";
 import { isReachable, isLeased } from "../../src/states.ts";
 import { parseTime } from "../../src/time/timestamp.ts";
 
@@ -21,6 +22,9 @@ export class Bench {
   readonly marks = new Set<string>();
   readonly blocks = new Set<number>();
   readonly done: string[] = [];
+  readonly ended: EndedRun[] = [];
+  readonly guests = new Map<string, Guest>();
+  crashed: Crashed = {};
   #nextBlock = 0;
   #term = 1;
 
@@ -92,9 +96,19 @@ export class Bench {
   }
 
   #load(): Shard {
-    const { written, marks } = this;
+    const { written, marks, guests, crashed } = this;
     const ids = { next: this.#nextBlock, term: this.#term };
-    const loaded = { shard: 0, term: this.#term++, ids, jobs: written, marks, blocks: [...this.blocks], ended: [] };
+    const loaded = {
+      shard: 0,
+      term: this.#term++,
+      ids,
+      jobs: written,
+      marks,
+      blocks: [...this.blocks],
+      ended: [],
+      guests,
+      crashed,
+    };
     const shard = new Shard(loaded, this.now);
     for (const change of shard.takeUnits().flat()) this.#write(change);
     return shard;
@@ -129,11 +143,25 @@ export class Bench {
         this.blocks.add(change.block);
         this.#nextBlock = change.block + 16;
         break;
+      case "reserve-block":
+        this.#nextBlock = change.block + 16;
+        break;
+      case "make-block":
+        if (this.blocks.has(change.block)) throw new Error(`make of block ${change.block}`);
+        this.blocks.add(change.block);
+        break;
+      case "guest":
+        this.guests.set(change.name, change.guest);
+        break;
+      case "crashed":
+        this.crashed = change.crashed;
+        break;
       case "drop-block":
         if (!this.blocks.delete(change.block)) throw new Error(`drop of block ${change.block}`);
         break;
       case "done":
         this.done.push(`${change.id}-${change.token}`);
+        this.ended.push({ id: change.id, token: change.token, done: change.done });
     }
   }
 }

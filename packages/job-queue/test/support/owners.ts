@@ -1,7 +1,6 @@
 /** Owners on a real ZooKeeper, and clients that speak to whoever owns the shard now. */
 import { connectSession, type Session } from "@sluice/zookeeper";
-import { ownShard, type ShardOwner } from "../../src/owner/owner.ts";
-import type { PipelineHooks } from "../../src/owner/pipeline.ts";
+import { type OwnerPorts, ownShard, type ShardOwner } from "../../src/owner/owner.ts";
 import { prepareQueue } from "../../src/owner/tree.ts";
 import type { Command, Reply, Taken } from "../../src/shard/commands.ts";
 import { isStatus } from "../../src/shard/params.ts";
@@ -9,7 +8,7 @@ import { readCommand } from "../../src/shard/request.ts";
 
 export interface Process {
   readonly session: Session;
-  own(hooks?: PipelineHooks): Promise<ShardOwner>;
+  own(ports?: Pick<OwnerPorts, "hooks" | "archive">): Promise<ShardOwner>;
   close(): Promise<void>;
 }
 
@@ -23,9 +22,9 @@ export async function startProcess(connect: string, apiId: string): Promise<Proc
   };
   return {
     session,
-    async own(hooks = {}) {
+    async own(ports = {}) {
       for (;;) {
-        const owning = await ownShard(0, { session, apiId, later, hooks });
+        const owning = await ownShard(0, { session, apiId, later, ...ports });
         if (owning.ok) return owning.owner;
         // Two that take the shard at once: one of them is told to try again.
         if (!/^(BAD_VERSION|NO_NODE|NODE_EXISTS|UNKNOWN|NOT_SENT)/.test(owning.why)) throw new Error(owning.why);

@@ -1,0 +1,80 @@
+/** Entries of the archive as they stand in the tree: one node, and nodes below it for what is large. */
+import type { Op, ReadAnswer, Session } from "@sluice/zookeeper";
+import { INLINE_DATA_BYTES, INLINE_RESULT_BYTES } from "../limits.ts";
+import { paths } from "../paths.ts";
+import { type Done, records } from "../records.ts";
+import type { EndedRun } from "../run-archive.ts";
+import type { DoneName } from "./done-index.ts";
+
+const LEAVES = ["r", "d"] as const;
+
+const pathOf = (shard: number, { directory, id, token }: DoneName): string =>
+  paths.doneEntry(shard, directory, id, token);
+
+export function doneOps(shard: number, name: DoneName, done: Done): readonly Op[] {
+  const { directory, id, token } = name;
+  const { result, job, ...rest } = done;
+  const large = result !== undefined && Buffer.byteLength(result) > INLINE_RESULT_BYTES;
+  const data = job?.data !== undefined && Buffer.byteLength(job.data) > INLINE_DATA_BYTES ? job.data : null;
+  const entry: Done = {
+    ...rest,
+    ...(result === undefined || large ? {} : { result }),
+    ...(job === undefined ? {} : { job: data === null ? job : { ...job, data: undefined } }),
+  };
+  const ops: Op[] = [{ op: "create", path: pathOf(shard, name), data: records.done.encode(entry) }];
+  if (large) ops.push({ op: "create", path: paths.doneResult(shard, directory, id, token), data: Buffer.from(result) });
+  if (data !== null)
+    ops.push({ op: "create", path: paths.doneData(shard, directory, id, token), data: Buffer.from(data) });
+  return ops;
+}
+
+export interface ReadRun {
+  readonly run: EndedRun;
+  /** What must go with it, children first. */
+  readonly nodes: readonly string[];
+}
+
+/** In the order of the names; null for an entry that is not there. "silence": nobody answers, or what stands there is none. */
+export async function readRuns(
+  session: Session,
+  shard: number,
+  names: readonly DoneName[],
+  how: "whole" | "short",
+): Promise<readonly (ReadRun | null)[] | "silence"> {
+  const leaves = how === "whole" ? LEAVES : [];
+  const reads = names.flatMap((name) => {
+    const path = pathOf(shard, name);
+    return [{ get: path }, ...leaves.map((leaf) => ({ get: `${path}/${leaf}` }))];
+  });
+  if (reads.length === 0) return [];
+  const answer = await session.readMany(reads);
+  if (!answer.ok) return "silence";
+  const width = 1 + leaves.length;
+  const runs: (ReadRun | null)[] = [];
+  for (const [n, name] of names.entries()) {
+    const [entry, result, data] = answer.value.slice(n * width, (n + 1) * width);
+    const done = entry?.kind === "node" ? records.done.decode(entry.node.data) : null;
+    if (done?.ok === false) return "silence";
+    const below = leaves.flatMap((leaf, m) =>
+      [result, data][m]?.kind === "node" ? [`${pathOf(shard, name)}/${leaf}`] : [],
+    );
+    const { id, token } = name;
+    runs.push(
+      done === null
+        ? null
+        : { run: { id, token, done: joined(done.value, result, data) }, nodes: [...below, pathOf(shard, name)] },
+    );
+  }
+  return runs;
+}
+
+function joined(done: Done, result: ReadAnswer | undefined, data: ReadAnswer | undefined): Done {
+  const text = (answer: ReadAnswer | undefined): string | null =>
+    answer?.kind === "node" ? answer.node.data.toString("utf8") : null;
+  const [whole, large] = [text(result), text(data)];
+  return {
+    ...done,
+    ...(whole === null ? {} : { result: whole }),
+    ...(large === null || done.job === undefined ? {} : { job: { ...done.job, data: large } }),
+  };
+}

@@ -1,0 +1,24 @@
+/** Chaining: a job that has ended well leaves its result to another one, in the same transaction. */
+import type { Job } from "../records.ts";
+import type { RunEnd } from "./commands.ts";
+
+/** No exit code is a good one; of the codes, those from 200 to 299 are. */
+export const isGood = (exit: number | null): boolean => exit === null || Math.floor(exit / 100) === 2;
+
+/** A result in the store of blobs is handed on by its name. */
+export function followOn(id: number, job: Job, name: string, { exit, result }: RunEnd, now: number): Job {
+  const from = { jobID: id, name: job.name, exit };
+  const data = typeof result === "string" || result === null ? { from, payload: result } : { from, payloadRef: result };
+  return {
+    v: 1,
+    name,
+    tenant: job.tenant,
+    state: "QUEUED",
+    priority: job.priority,
+    nextRun: now,
+    created: now,
+    ...(job.mock === true ? { mock: true } : {}),
+    data: JSON.stringify(data),
+    ev: [[now, "create"]],
+  };
+}

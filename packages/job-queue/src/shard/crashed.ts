@@ -1,0 +1,23 @@
+/** Types that are not handed out because they crash who runs them: their due jobs fail instead. */
+import { CRASHED_BYTES } from "../limits.ts";
+import { records } from "../records.ts";
+import { type Reply, reply } from "./commands.ts";
+import type { Shard } from "./shard.ts";
+import { STATUS } from "./statuses.ts";
+
+export function crashJobs(
+  shard: Shard,
+  { tenant, names }: { readonly tenant: string; readonly names: readonly string[] },
+): Reply {
+  const known = shard.crashed[tenant] ?? [];
+  const crashed = { ...shard.crashed, [tenant]: [...new Set([...known, ...names])] };
+  if (records.crashed.encode(crashed).length > CRASHED_BYTES) return reply(STATUS.malformed("name"));
+  shard.putCrashed(crashed);
+  return reply(STATUS.ok);
+}
+
+export function clearCrashed(shard: Shard, tenant: string): Reply {
+  const { [tenant]: cleared, ...others } = shard.crashed;
+  if (cleared !== undefined) shard.putCrashed(others);
+  return reply(STATUS.ok);
+}

@@ -1,0 +1,61 @@
+/**
+ * Processes that accept jobs in a journal of their own while nobody owns the shard. They number them from blocks that were
+ * reserved for them, in increasing order, so the last id that was taken in says which are done: also of jobs that have
+ * long ended and gone.
+ */
+import { blockOf, firstIdOf, lastIdOf } from "../ids.ts";
+import { GUEST_NAME, JOBS_PER_SHARD, STEP_JOBS } from "../limits.ts";
+import type { Guest } from "../records.ts";
+import { type IngestAdds, type JournalledJob, type Reply, reply, type ReserveIds } from "./commands.ts";
+import { newRecord } from "./create.ts";
+import { isTooLarge } from "./data.ts";
+import type { Shard } from "./shard.ts";
+import { type Status, STATUS } from "./statuses.ts";
+
+const NEW_GUEST: Guest = { file: "", offset: 0, last: 0, blocks: [] };
+
+export function reserveIds(shard: Shard, { guest: name }: ReserveIds): Reply {
+  if (!GUEST_NAME.test(name)) return reply(STATUS.malformed("guest"));
+  const guest = shard.guest(name) ?? NEW_GUEST;
+  const block = shard.reserveBlock();
+  shard.putGuest(name, { ...guest, blocks: [...unusedBlocks(guest, guest.last), block] });
+  return reply(STATUS.ok, { kind: "block", first: firstIdOf(block), last: lastIdOf(block) });
+}
+
+export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Reply {
+  const guest = shard.guest(command.guest);
+  if (guest === null) return reply(STATUS.malformed("guest"));
+  const fresh = command.jobs.filter(({ id }) => id > guest.last);
+  const problem = problemOf(shard, guest, fresh);
+  if (problem !== null) return reply(problem);
+  if (fresh.length > 0) takeIn(shard, command, { guest, fresh, now });
+  return reply(STATUS.ok, { kind: "ids", ids: command.jobs.map(({ id }) => id), single: false });
+}
+
+function problemOf(shard: Shard, { blocks }: Guest, jobs: readonly JournalledJob[]): Status | null {
+  if (shard.size + jobs.length > JOBS_PER_SHARD) return STATUS.full;
+  if (jobs.length > STEP_JOBS) return STATUS.malformed("jobs");
+  let before = 0;
+  for (const { id, job } of jobs) {
+    if (id <= before || !blocks.includes(blockOf(id))) return STATUS.malformed("jobs");
+    // Only an owner can tell what these would be.
+    if (job.unique || job.parent !== null || isTooLarge(job.data.text)) return STATUS.malformed("jobs");
+    before = id;
+  }
+  return null;
+}
+
+interface Intake {
+  readonly guest: Guest;
+  readonly fresh: readonly JournalledJob[];
+  readonly now: number;
+}
+
+function takeIn(shard: Shard, { guest: name, file, offset }: IngestAdds, { guest, fresh, now }: Intake): void {
+  const last = fresh.at(-1)?.id ?? guest.last;
+  shard.putGuest(name, { file, offset, last, blocks: unusedBlocks(guest, last) });
+  for (const { id, tenant, at, job } of fresh)
+    shard.create(id, newRecord(shard, { tenant, job, mock: job.mock, group: undefined, at }), now);
+}
+
+const unusedBlocks = ({ blocks }: Guest, last: number): number[] => blocks.filter((block) => lastIdOf(block) > last);

@@ -1,0 +1,117 @@
+/** What doors do with what is too large for the tree: out of the command before it is asked, into the answer afterwards. */
+import type { BlobRef, BlobStore } from "../blobs.ts";
+import type { ChildView, Command, Content, Reply, TakenView } from "./commands.ts";
+import { type GivenData, isTooLarge, joinObjects, NO_DATA } from "./data.ts";
+import { type Status, STATUS } from "./statuses.ts";
+
+/** The same command with names instead of what is large. Without a store, what is large is refused. */
+export async function storeLarge(command: Command, blobs: BlobStore | null): Promise<Command | Status> {
+  const data = dataOf(command).filter(({ text }) => isTooLarge(text));
+  const result = "result" in command && typeof command.result === "string" ? command.result : null;
+  const large = result !== null && isTooLarge(result);
+  if (data.length === 0 && !large) return command;
+  if (blobs === null) return STATUS.malformed(data.length > 0 ? "data" : "result");
+  const refs = new Map<string, BlobRef>();
+  for (const { text } of data) refs.set(text, await blobs.put(Buffer.from(text)));
+  const named = withData(command, (given) => {
+    const ref = refs.get(given.text);
+    return ref === undefined ? given : { ...given, text: NO_DATA.text, ref };
+  });
+  return large && "result" in named ? { ...named, result: await blobs.put(Buffer.from(result)) } : named;
+}
+
+function dataOf(command: Command): readonly GivenData[] {
+  if (command.verb === "CreateJobs" || command.verb === "IngestAdds")
+    return command.jobs.map((each) => ("job" in each ? each.job.data : each.data));
+  return "data" in command && command.data !== null ? [command.data] : [];
+}
+
+function withData(command: Command, change: (given: GivenData) => GivenData): Command {
+  switch (command.verb) {
+    case "CreateJobs":
+      return { ...command, jobs: command.jobs.map((job) => ({ ...job, data: change(job.data) })) };
+    case "IngestAdds":
+      return {
+        ...command,
+        jobs: command.jobs.map((each) => ({ ...each, job: { ...each.job, data: change(each.job.data) } })),
+      };
+    case "UpdateJob":
+      return { ...command, data: change(command.data) };
+    case "FinishJob":
+    case "RetryJob":
+    case "FailJob":
+      return command.data === null ? command : { ...command, data: change(command.data) };
+    default:
+      return command;
+  }
+}
+
+/**
+ * The same answer with the data of its jobs in full. Results stay names: they may be of 16 MB, and have a way of their own.
+ * Null: the store has lost a blob.
+ */
+export async function fetchLarge(answer: Reply, blobs: BlobStore | null): Promise<Reply | null> {
+  try {
+    return { ...answer, content: await filled(answer.content, async (ref) => textOf(ref, blobs)) };
+  } catch (error) {
+    if (error instanceof Lost) return null;
+    throw error;
+  }
+}
+
+class Lost extends Error {}
+
+async function textOf(ref: BlobRef, blobs: BlobStore | null): Promise<string> {
+  const bytes = await blobs?.get(ref);
+  if (bytes == null) throw new Lost(ref.sha256);
+  return bytes.toString("utf8");
+}
+
+type Fetch = (ref: BlobRef) => Promise<string>;
+
+async function filled(content: Content, fetch: Fetch): Promise<Content> {
+  switch (content.kind) {
+    case "job":
+      return { ...content, job: await withText(content.job, fetch) };
+    case "list":
+      return { ...content, jobs: await Promise.all(content.jobs.map((job) => withText(job, fetch))) };
+    case "record": {
+      const { data, dataRef } = content.record;
+      if (dataRef === null) return content;
+      return {
+        ...content,
+        record: { ...content.record, data: joinObjects(data, await fetch(dataRef)), dataRef: null },
+      };
+    }
+    case "taken": {
+      const jobs = content.jobs.map(async (job) => ({ ...job, view: await withFamily(job.view, fetch) }));
+      return { ...content, jobs: await Promise.all(jobs) };
+    }
+    default:
+      return content;
+  }
+}
+
+async function withText<T extends { readonly data: string; readonly dataRef?: BlobRef }>(
+  view: T,
+  fetch: Fetch,
+): Promise<T> {
+  if (view.dataRef === undefined) return view;
+  const { dataRef, ...rest } = view;
+  return { ...rest, data: joinObjects(view.data, await fetch(dataRef)) } as T;
+}
+
+async function withFamily(view: TakenView, fetch: Fetch): Promise<TakenView> {
+  const { parentDataRef, ...own } = await withText(view, fetch);
+  const children = async (list: readonly ChildView[] | undefined): Promise<readonly ChildView[] | undefined> =>
+    list && Promise.all(list.map((child) => withText(child, fetch)));
+  const [finished, cancelled] = [await children(own.finishedChildJobs), await children(own.cancelledChildJobs)];
+  return {
+    ...own,
+    ...(parentDataRef === undefined
+      ? {}
+      : { parentData: joinObjects(own.parentData ?? NO_DATA.text, await fetch(parentDataRef)) }),
+    ...(finished === undefined ? {} : { finishedChildJobs: finished }),
+    ...(cancelled === undefined ? {} : { cancelledChildJobs: cancelled }),
+  };
+}

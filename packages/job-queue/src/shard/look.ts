@@ -1,0 +1,93 @@
+/** Commands that only look. */
+import { LIST_MOST } from "../limits.ts";
+import { matchesName, parseNames } from "../names.ts";
+import type { Job } from "../records.ts";
+import { type JobRecord, type ListJobs, type OneJob, type Reply, reply, type StateView } from "./commands.ts";
+import { shownData } from "./data.ts";
+import { viewOf } from "./job.ts";
+import type { Shard } from "./shard.ts";
+import { STATUS } from "./statuses.ts";
+
+export const ownJob = (shard: Shard, { tenant, id }: { readonly tenant: string; readonly id: number }): Job | null => {
+  const job = shard.job(id);
+  return job?.tenant === tenant ? job : null;
+};
+
+export function queryJob(shard: Shard, command: OneJob): Reply {
+  const job = ownJob(shard, command);
+  if (job === null) return reply(STATUS.noSuchJob);
+  return reply(STATUS.ok, { kind: "job", job: viewOf(command.id, job, shard.stateOf(job)) });
+}
+
+/** Without its runs, which no owner has in memory. */
+export function describeJob(shard: Shard, command: OneJob): Reply {
+  const job = ownJob(shard, command);
+  if (job === null) return reply(STATUS.noSuchJob);
+  return reply(STATUS.ok, { kind: "record", record: recordOf(shard, command.id, job) });
+}
+
+function recordOf(shard: Shard, jobID: number, job: Job): JobRecord {
+  return {
+    jobID,
+    tenant: job.tenant,
+    name: job.name,
+    state: shard.stateOf(job),
+    owner: job.lease?.worker ?? "",
+    step: job.step ?? "",
+    events: job.ev,
+    data: shownData(job),
+    dataRef: job.dataRef ?? null,
+    priority: job.priority,
+    repeat: job.repeat ?? "",
+    retryAfter: job.retryAfter ?? "",
+    parent: job.parent ?? null,
+    children: [...shard.family(jobID).ids],
+    unique: job.unique === true,
+    mock: job.mock === true,
+    created: job.created,
+    lastRun: job.lastRun ?? null,
+    nextRun: job.nextRun,
+    reoffers: job.reoffers ?? 0,
+    retryAfterCount: job.retryAfterCount ?? 0,
+    maxRunTime: job.maxRunTime ?? null,
+    onFinish: job.onFinish ?? null,
+    exit: null,
+    result: null,
+    resultRef: null,
+    runs: [],
+  };
+}
+
+export function listJobs(shard: Shard, command: ListJobs): Reply {
+  const { after = 0, limit = Infinity } = command;
+  const fits = filterOf(shard, command);
+  const ids: number[] = [];
+  for (const [id, job] of shard.jobs()) if (id > after && fits(job)) ids.push(id);
+  ids.sort((a, b) => a - b);
+  const most = Math.min(limit, command.limit === undefined ? Infinity : LIST_MOST);
+  const shown = ids.slice(0, most);
+  return reply(STATUS.ok, {
+    kind: "list",
+    jobs: shown.flatMap((id) => rowOf(shard, id)),
+    next: ids.length > shown.length ? (shown.at(-1) ?? null) : null,
+  });
+}
+
+/** A list shows what stands in the records: schedules as they were written. */
+function rowOf(shard: Shard, id: number): readonly StateView[] {
+  const job = shard.job(id);
+  return job === null ? [] : [{ ...viewOf(id, job, shard.stateOf(job)), repeat: job.repeat ?? "" }];
+}
+
+function filterOf(shard: Shard, { tenant, states, names, repeating }: ListJobs): (job: Job) => boolean {
+  const matches = names?.map(parseNames);
+  return (job) =>
+    job.tenant === tenant &&
+    (repeating === undefined || (job.repeat !== undefined) === repeating) &&
+    (states?.includes(shard.stateOf(job)) ?? true) &&
+    (matches?.some((match) => matchesName(match, job.name)) ?? true);
+}
+
+export function countJobs(shard: Shard, tenant: string | null): Reply {
+  return reply(STATUS.ok, { kind: "counts", types: shard.counts(tenant) });
+}
