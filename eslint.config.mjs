@@ -51,7 +51,7 @@ export default tseslint.config(
   {
     // Time and chance are ports: they enter in main.ts and in the few files that implement the port.
     files: [
-      "packages/{queue-core,ingest-formats,job-doors,job-queue,job-journal,job-store}/src/**/*.ts",
+      "packages/{queue-core,ingest-formats,job-doors,job-queue,job-router,job-journal,job-store}/src/**/*.ts",
       "services/*/src/**/*.ts",
     ],
     ignores: ["services/*/src/main.ts"],
@@ -86,9 +86,19 @@ export default tseslint.config(
     "job-queue knows only zookeeper.",
   ),
   mayNotImport(
+    ["packages/job-router/src/**"],
+    ["queue-core", "stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit", "job-doors"],
+    "job-router knows job-queue and zookeeper.",
+  ),
+  mayNotImport(
     ["packages/job-doors/src/**"],
     ["zookeeper", "queue-core", "stage-runtime", "ingest-formats", "safe-io", "local-parts", "testkit"],
     "Doors know the job queue's commands and HTTP, not where the jobs stand.",
+  ),
+  mayNotImport(
+    ["packages/job-handlers/src/**"],
+    ["queue-core", "stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit"],
+    "job-handlers knows zookeeper and what travels over HTTP.",
   ),
   mayNotImport(
     ["packages/{job-store,job-journal}/src/**"],
@@ -119,6 +129,11 @@ export default tseslint.config(
     ["packages/client/src/**"],
     ["queue-core", "zookeeper", "access", "cli", ...ENGINE],
     "client knows only wire: it works in browsers.",
+  ),
+  mayNotImport(
+    ["packages/job-client/src/**"],
+    ["queue-core", "zookeeper", "access", "cli", "job-queue", "job-doors", ...ENGINE],
+    "job-client knows what travels, not who answers.",
   ),
   mayNotImport(
     ["packages/cli/src/**"],

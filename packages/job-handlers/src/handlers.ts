@@ -1,0 +1,145 @@
+/** The store of handlers over one session. */
+import { Handler, HANDLER_BYTES, type HandlerSpec } from "@sluice/wire";
+import type { Op, Session } from "@sluice/zookeeper";
+import { z } from "zod";
+import { type Change, change } from "./change.ts";
+import { paths, splitVersion, typeProblem } from "./paths.ts";
+import { decodeHandler, readAll, readNewest, readVersion, type Silent, versionsOf } from "./read.ts";
+
+export interface HandlersPorts {
+  readonly nowMs: () => number;
+  /** Unique: a handler's id. */
+  readonly newId: () => string;
+}
+
+export type HandlerFault =
+  | { readonly why: "no-answer" }
+  /** What is wrong with the type or the handler, for people. */
+  | { readonly why: "invalid"; readonly detail: string };
+
+export type Put = { readonly ok: true; readonly handler: Handler } | ({ readonly ok: false } & HandlerFault);
+
+export interface Handlers {
+  /** A new version. */
+  put(tenant: string, type: string, spec: HandlerSpec, by: string): Promise<Put>;
+  /** `type`: a name, or name@version. Null: there is none. */
+  get(tenant: string, type: string): Promise<Handler | null | Silent>;
+  /** Of one tenant, or of all (null). */
+  list(tenant: string | null): Promise<readonly Handler[] | Silent>;
+  /** All versions, or the one that is named; answers which. */
+  remove(tenant: string, type: string, by: string): Promise<readonly number[] | Silent>;
+  /** Told after every change, as long as the session lives; returns the way to stop it. */
+  watch(onChange: () => void): () => void;
+}
+
+export type OpenedHandlers =
+  { readonly ok: true; readonly handlers: Handlers } | { readonly ok: false; readonly why: string };
+
+/** Older ones go when a new one comes. */
+const VERSIONS_KEPT = 20;
+
+export async function openHandlers(session: Session, ports: HandlersPorts): Promise<OpenedHandlers> {
+  for (const path of paths.frame) {
+    const answer = await session.multi([{ op: "create", path, data: Buffer.alloc(0) }]);
+    if (!answer.ok && answer.code !== "NODE_EXISTS") return { ok: false, why: `${answer.code}: ${answer.detail}` };
+  }
+  return {
+    ok: true,
+    handlers: {
+      put: (tenant, type, spec, by) => put(session, ports, { tenant, type, by }, spec),
+      async get(tenant, raw) {
+        const { type, version } = splitVersion(raw);
+        return version === null ? readNewest(session, tenant, type) : readVersion(session, tenant, type, version);
+      },
+      list: (tenant) => readAll(session, tenant),
+      remove: (tenant, type, by) => remove(session, tenant, type, by),
+      watch: (onChange) => watch(session, onChange),
+    },
+  };
+}
+
+type About = Pick<Handler, "tenant" | "type" | "by">;
+
+async function put(session: Session, ports: HandlersPorts, about: About, spec: HandlerSpec): Promise<Put> {
+  const problem = typeProblem(about.type);
+  if (problem !== null) return { ok: false, why: "invalid", detail: problem };
+  const facts = { id: ports.newId(), ...about, created: new Date(ports.nowMs()).toISOString() };
+  if (encode({ ...spec, ...facts, version: Number.MAX_SAFE_INTEGER }).length > HANDLER_BYTES)
+    return { ok: false, why: "invalid", detail: `a handler has at most ${HANDLER_BYTES} bytes` };
+  const done = await change(session, about.by, () => planPut(session, { ...spec, ...facts }));
+  return done.ok ? { ok: true, handler: done.result } : done;
+}
+
+async function planPut(session: Session, handler: Omit<Handler, "version">): Promise<Change<Handler> | Silent> {
+  const { tenant, type, id } = handler;
+  const [home, place] = [paths.tenant(tenant), paths.type(tenant, type)];
+  const [tenantNode, typeNode] = [await session.exists(home), await session.get(place)];
+  const versions = await versionsOf(session, tenant, type);
+  if (!tenantNode.ok || versions === "silence") return "silence";
+  if (!typeNode.ok && typeNode.code !== "NO_NODE") return "silence";
+  const made = { ...handler, version: (typeNode.ok ? lastOf(typeNode.value.data) : 0) + 1 };
+  const last = Buffer.from(JSON.stringify({ last: made.version }));
+  const path = paths.version(tenant, type, made.version);
+  const tooOld = versions.slice(0, Math.max(0, versions.length - VERSIONS_KEPT + 1));
+  const ops: Op[] = [
+    ...(tenantNode.value === null ? [{ op: "create", path: home, data: Buffer.alloc(0) } as const] : []),
+    typeNode.ok
+      ? { op: "set", path: place, data: last, version: typeNode.value.stat.version }
+      : { op: "create", path: place, data: last },
+    { op: "create", path, data: encode(made) },
+    ...tooOld.map((version) => deletion(tenant, type, version)),
+  ];
+  const isThere: Change<Handler>["isThere"] = async () => {
+    const node = await session.get(path);
+    if (node.ok) return { ok: true, value: decodeHandler(node.value.data)?.id === id };
+    return node.code === "NO_NODE" ? { ok: true, value: false } : { ok: false };
+  };
+  return { ops, result: made, isThere };
+}
+
+async function remove(session: Session, tenant: string, raw: string, by: string): Promise<readonly number[] | Silent> {
+  const { type, version } = splitVersion(raw);
+  const done = await change(session, by, async () => {
+    const there = await versionsOf(session, tenant, type);
+    if (there === "silence") return "silence";
+    const doomed = there.filter((each) => version === null || each === version);
+    if (doomed.length === 0) return { nothing: doomed };
+    const isThere: Change<readonly number[]>["isThere"] = async () => {
+      const left = await versionsOf(session, tenant, type);
+      return left === "silence" ? { ok: false } : { ok: true, value: !doomed.some((each) => left.includes(each)) };
+    };
+    return { ops: doomed.map((each) => deletion(tenant, type, each)), result: doomed, isThere };
+  });
+  return done.ok ? done.result : "silence";
+}
+
+/** A version's node is never written again. */
+const deletion = (tenant: string, type: string, version: number): Op => ({
+  op: "delete",
+  path: paths.version(tenant, type, version),
+  version: 0,
+});
+
+const encode = (handler: Handler): Buffer => Buffer.from(JSON.stringify(handler));
+
+const LastSchema = z.object({ last: z.int().min(1) });
+const lastOf = (data: Buffer): number => LastSchema.parse(JSON.parse(data.toString("utf8"))).last;
+
+/** Armed before it is told: nothing that changes meanwhile is missed. */
+function watch(session: Session, onChange: () => void): () => void {
+  let isOver = false;
+  const arm = async (): Promise<void> => {
+    const armed = await session.get(paths.root, () => void fired());
+    if (armed.ok || isOver || session.lost.aborted) return;
+    if (await session.untilConnected()) await arm();
+  };
+  const fired = async (): Promise<void> => {
+    if (isOver) return;
+    await arm();
+    onChange();
+  };
+  void arm();
+  return () => {
+    isOver = true;
+  };
+}
