@@ -11,6 +11,7 @@ import {
   port,
   type Environment,
   type Relation,
+  serviceUrl,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -42,6 +43,10 @@ export const intakeConfig = baseConfig.extend({
   JOURNAL_DRAIN: flag().default(false),
   /** Uploads that never became a batch are removed after this time. */
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
+  /** Where deposits for later are kept: the general job queue. */
+  JOB_API_URL: serviceUrl().optional(),
+  /** An admin's, since schedules are jobs of the fleet itself; JOB_API_TOKEN_FILE names a file that holds it. */
+  JOB_API_TOKEN: z.string().optional(),
 });
 
 export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;

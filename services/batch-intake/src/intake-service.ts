@@ -21,6 +21,7 @@ import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
 import type { OpenBacklog } from "./journal/open-backlog.ts";
 import { ingesterServer, journalCheck } from "./journal/serve-journal.ts";
+import { openSchedules } from "./submission/open-schedules.ts";
 
 export interface IntakeParts {
   readonly config: IntakeConfig;
@@ -120,6 +121,7 @@ function submissionServer(
     version: config.SLUICE_VERSION,
     reading,
     wall: openWall(config, fetchKeys, service),
+    schedules: openSchedules(config),
     log,
   });
   let server: HttpServer | null = null;

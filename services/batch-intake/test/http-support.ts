@@ -111,6 +111,7 @@ export async function startApp(
   uploadMaxBytes = 1_000_000,
   journalMaxRecords = 100,
   wall: Partial<WallOptions> = {},
+  schedules: HttpDeps["schedules"] = null,
 ) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
@@ -128,6 +129,7 @@ export async function startApp(
     version: "1.2.3",
     reading: readingOf(queue, backlog),
     wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, ...wall },
+    schedules,
     log: silentLog(),
   };
   const listening = await listen(makeApp(deps), { port: 0, requestTimeoutMs: 0 });

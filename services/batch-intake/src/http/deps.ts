@@ -6,10 +6,11 @@ import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
 import type { Backlog } from "../journal/backlog.ts";
 import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
+import type { ScheduleRefusal, SchedulePorts } from "../submission/schedule.ts";
 import type { ReadingDeps } from "./reading/deps.ts";
 
 /** What the HTTP side works with. */
-export interface HttpDeps extends AcceptPorts {
+export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly backlog: Backlog;
   readonly incoming: IncomingFolders;
   /** Of submissions in the journal. */
@@ -43,7 +44,9 @@ export function wrongFields(problems: readonly FieldProblem[], where: "form" | "
 
 const named = (field: string): string => (field === WHOLE ? "submission" : field);
 
-export function refusalProblem(refusal: Exclude<Acceptance, { kind: "accepted" }>, where: "form" | "body"): Problem {
+type Refusal = Exclude<Acceptance, { kind: "accepted" }> | ScheduleRefusal;
+
+export function refusalProblem(refusal: Refusal, where: "form" | "body"): Problem {
   switch (refusal.kind) {
     case "not-theirs":
       return problem("FORBIDDEN", `you may not submit to ${refusal.profile}`);

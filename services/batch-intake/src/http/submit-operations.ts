@@ -3,6 +3,7 @@ import { callerOf, endpointSpec, operation, type Operation, type Reply } from "@
 import { Accepted, INTAKE, NewBatch } from "@sluice/wire";
 import type { Request } from "express";
 import { accept } from "../submission/accept.ts";
+import { schedule, type Scheduled } from "../submission/schedule.ts";
 import { type Depositor, depositorOf } from "../submission/depositor.ts";
 import { BatchFormSchema, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
 import { acceptedReply, batchFormDialect } from "./batch-form.ts";
@@ -21,7 +22,8 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       ...endpointSpec(INTAKE.submitBatch),
       description:
         "JSON with `payload_url`, or with `objects`; or a form with the same fields and the payload in `file`, several times " +
-        "if need be. 202 means that it is kept and will be worked on, whatever happens to this service.",
+        "if need be. 202 means that it is kept and will be worked on, whatever happens to this service. With `firstRun` or " +
+        "`repeat` it is submitted then, in your name, by a job of the job queue.",
       headers: IdempotencyHeaders,
       body: {
         json: NewBatch,
@@ -49,8 +51,20 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
 async function postBatch(deps: HttpDeps, depositor: Depositor, body: NewBatch, req: Request): Promise<Reply> {
   const key = idempotencyKey(req);
   if (!key.ok) return { problem: wrongFields([key.problem], "form") };
+  if (body.firstRun !== undefined || body.repeat !== undefined)
+    return scheduledReply(await schedule(deps, { body, depositor, key: key.key }));
   if (body.objects !== undefined) return takeObjects(deps, depositor, body, body.objects, key.key);
   const request = requestOfJson(body);
   const answer = await accept(deps, { request, names: JSON_NAMES, depositor, key: key.key, upload: null });
   return answer.kind === "accepted" ? acceptedReply(answer) : { problem: refusalProblem(answer, "body") };
+}
+
+function scheduledReply(answer: Scheduled): Reply {
+  if (answer.kind !== "scheduled") return { problem: refusalProblem(answer, "body") };
+  const url = `/v1/queue/tenants/system/jobs/${answer.job}`;
+  return {
+    status: 202,
+    headers: answer.replayed ? { "Idempotent-Replayed": "true" } : {},
+    body: { id: `job-${answer.job}`, bid: null, url, job: answer.job },
+  };
 }

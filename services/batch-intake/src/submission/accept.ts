@@ -43,7 +43,7 @@ export type Acceptance =
   /** What came is not what the depositor's digest says. */
   | { readonly kind: "wrong-digest"; readonly detail: string }
   /** The caller used the same key for something else. */
-  | { readonly kind: "key-reused"; readonly uuid: BatchUuid }
+  | { readonly kind: "key-reused"; readonly uuid: string }
   /** The working volume is full. */
   | { readonly kind: "no-room" }
   /** Not now: ask again. */

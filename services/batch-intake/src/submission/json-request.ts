@@ -36,7 +36,8 @@ export const JSON_NAMES: FieldNames = {
 };
 
 export function requestOfJson(body: NewBatch): SubmissionRequest {
-  const { objects: _objects, payload_url: url, payload_name: name, payload_size: size, ...rest } = body;
+  const { objects: _, firstRun: _when, repeat: _again, ...request } = body;
+  const { payload_url: url, payload_name: name, payload_size: size, ...rest } = request;
   return requestOf(rest, { kind: "url", ...present({ url, name, size: size?.toFixed(0) }) });
 }
 

@@ -1,0 +1,52 @@
+import type { Client } from "@sluice/client";
+import { NOT_CONFIGURED } from "./calls.ts";
+import { cleanUpHandler } from "./clean-up.ts";
+import { depositHandler } from "./deposit.ts";
+import { fsckReportHandler, type OnFindings } from "./fsck-report.ts";
+import type { FleetHandler } from "./handler.ts";
+import { type Purge, purgeHandler } from "./purge.ts";
+import { snapshotHandler } from "./snapshot.ts";
+
+export interface FleetPorts {
+  /** null: not configured; jobs that need it wait, and say for what. */
+  readonly admin: Client | null;
+  readonly intake: Client | null;
+  readonly snapshotsDir: string;
+  readonly reportsDir: string;
+  readonly purges: readonly Purge[];
+  readonly nowMs: () => number;
+  /** Called with every report, also with one that found nothing. */
+  readonly onFindings: OnFindings;
+}
+
+export const FLEET_TYPES = {
+  cleanUp: "fleet/clean-up",
+  purge: "fleet/purge",
+  snapshot: "fleet/snapshot",
+  fsckReport: "fleet/fsck-report",
+  deposit: "fleet/deposit",
+} as const;
+
+export type HandlerOf = (name: string) => FleetHandler | null;
+
+/** By a job's name; what stands behind another slash tells jobs of one type apart. null: it is none of the fleet's. */
+export function fleetHandlers(ports: FleetPorts): HandlerOf {
+  const { admin, intake, nowMs } = ports;
+  const without = (what: string, setting: string): FleetHandler => {
+    const answer = NOT_CONFIGURED(what, setting);
+    return () => Promise.resolve(answer);
+  };
+  const withAdmin = (make: (admin: Client) => FleetHandler): FleetHandler =>
+    admin === null ? without("the operators' API", "ADMIN_URL") : make(admin);
+  const handlers = new Map<string, FleetHandler>([
+    [FLEET_TYPES.cleanUp, withAdmin((client) => cleanUpHandler(client, nowMs))],
+    [FLEET_TYPES.purge, purgeHandler(ports.purges)],
+    [FLEET_TYPES.snapshot, withAdmin((client) => snapshotHandler(client, ports.snapshotsDir, nowMs))],
+    [
+      FLEET_TYPES.fsckReport,
+      withAdmin((client) => fsckReportHandler(client, ports.reportsDir, nowMs, ports.onFindings)),
+    ],
+    [FLEET_TYPES.deposit, intake === null ? without("the intake", "INTAKE_URL") : depositHandler(intake)],
+  ]);
+  return (name) => handlers.get(name.split("/").slice(0, 2).join("/")) ?? null;
+}
