@@ -10,11 +10,14 @@ export interface Scaling {
   readonly perReplica: readonly number[];
 }
 
+/** The question that only keeps a stage from sleep: nothing is reckoned from it, and what cannot sleep does not have it. */
+const KEEPS_AWAKE = "recent";
+
 const Scaled = z.looseObject({
   spec: z.looseObject({
     minReplicaCount: z.number(),
     maxReplicaCount: z.number(),
-    triggers: z.array(z.looseObject({ metadata: z.looseObject({ threshold: z.coerce.number() }) })),
+    triggers: z.array(z.looseObject({ name: z.string(), metadata: z.looseObject({ threshold: z.coerce.number() }) })),
   }),
 });
 const Target = z.looseObject({ target: z.looseObject({ averageValue: z.coerce.number() }) });
@@ -29,7 +32,8 @@ const Autoscaled = z.looseObject({
 export const scalingByKeda = (objects: readonly KubernetesObject[]): readonly Scaling[] =>
   ofKind(objects, "ScaledObject").map((object) => {
     const { minReplicaCount: min, maxReplicaCount: max, triggers } = Scaled.parse(object).spec;
-    return { stage: object.metadata.name, min, max, perReplica: triggers.map(({ metadata }) => metadata.threshold) };
+    const reckoned = triggers.filter(({ name }) => name !== KEEPS_AWAKE);
+    return { stage: object.metadata.name, min, max, perReplica: reckoned.map(({ metadata }) => metadata.threshold) };
   });
 
 export const scalingByHpa = (objects: readonly KubernetesObject[]): readonly Scaling[] =>

@@ -13,12 +13,17 @@ const ruleOf = (stage: string): ScalingRule => rules.find((rule) => rule.stage =
 
 type Values = readonly (number | null)[];
 
-/** A stage that is polled: `after(n, values)` = n polls with the same answers, and how many replicas each gave. */
+/**
+ * A stage that is polled: `after(n, values)` = n polls with the same answers, and how many replicas each gave. A question that is
+ * not told of has the answer 0; none while Prometheus is away.
+ */
 function polled(stage: string, replicas: number) {
   let state: ScalerState = NEW_SCALER;
   let nowMs = 0;
   return {
-    after(polls: number, ...values: Values): readonly number[] {
+    after(polls: number, ...told: Values): readonly number[] {
+      const isAway = told.every((value) => value === null);
+      const values = ruleOf(stage).triggers.map((_, i) => told[i] ?? (isAway || told[i] === null ? null : 0));
       return Array.from({ length: polls }, () => {
         ({ replicas, state } = decide(ruleOf(stage), state, { nowMs: (nowMs += POLL_MS), replicas, values }));
         return replicas;
@@ -39,6 +44,7 @@ skipUnless(describe, kustomize)("the autoscaler", () => {
       triggers: [
         { name: "work", threshold: 4, activation: 0 },
         { name: "age", threshold: 300 },
+        { name: "recent", threshold: 1, activation: 0 },
       ],
       scaleUp: { windowMs: 0 },
       scaleDown: { windowMs: 300_000, policies: [{ type: "Pods", value: 1, periodMs: 60_000 }] },
@@ -98,6 +104,14 @@ skipUnless(describe, kustomize)("the autoscaler", () => {
     expect(downloader.after(2, 0, 0)).toEqual([4, 0]);
   });
 
+  test("in a trickle that no scrape sees keeps one replica, and no more", () => {
+    const processor = polled("processor", 3);
+    processor.after(1, 6, 0, 1);
+    expect(processor.after(60, 0, 0, 1).at(-1)).toBe(1);
+    // After the last of it, the cooldown.
+    expect(processor.after(21, 0, 0, 0)).toEqual([...Array<number>(20).fill(1), 0]);
+  });
+
   test("without an answer keeps what runs, and after four polls has the fallback's number, also from zero", () => {
     expect(polled("downloader", 0).after(6, null, null)).toEqual([0, 0, 0, 2, 2, 2]);
     expect(polled("downloader", 1).after(5, null, null)).toEqual([1, 1, 1, 2, 2]);
@@ -121,7 +135,11 @@ skipUnless(describe, kustomize)("the autoscaler", () => {
     expect(hastened(ruleOf("downloader"), 15)).toMatchObject({
       pollMs: 1_000,
       cooldownMs: 20_000,
-      triggers: [{ threshold: 4 }, { threshold: 20 }],
+      triggers: [
+        { threshold: 4 },
+        { threshold: 20 },
+        { threshold: 1, query: expect.stringMatching(/last_settled_timestamp_seconds.* < bool 8\)/) },
+      ],
       scaleUp: {
         policies: [
           { periodMs: 2_000, value: 100 },

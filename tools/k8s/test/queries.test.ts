@@ -67,6 +67,7 @@ async function evaluate(tests: readonly object[], groups: unknown): Promise<stri
   }
 }
 
+const isNoneEnough = (spec: unknown): boolean => (spec as { readonly minReplicaCount: number }).minReplicaCount === 0;
 const samples = (value: number | null, labels: string) => (value === null ? [] : [{ labels, value }]);
 const at = (expr: string, exp_samples: readonly object[]) => ({ expr, eval_time: "5m", exp_samples });
 const always = (values: Readonly<Record<string, number>>) =>
@@ -89,6 +90,29 @@ skipUnless(describe, "skip" in kustomize ? kustomize : promtool)("the scalers' q
         ),
       ],
     }));
+    expect(await evaluate(tests, groups)).toBe("");
+  });
+
+  test.each([
+    ["a job was settled a minute ago: one replica", { a: 240, b: 10 }, 1],
+    ["none was for three minutes: none is kept for it", { a: 120, b: 10 }, 0],
+    ["a pod has settled nothing yet: none is kept for it", { a: 0 }, 0],
+    ["nobody runs: none is kept for it", {}, 0],
+  ])("%s", async (_what, settledAt, replicas) => {
+    const tests = STAGES.flatMap((stage) => {
+      const query = queriesOfStage(production, stage).get("recent");
+      const series = Object.entries(settledAt).map(([pod, seconds]) => [
+        `sluice_stage_last_settled_timestamp_seconds{namespace="sluice",pod="${pod}",stage="${stage}"}`,
+        seconds,
+      ]);
+      const input_series = always(Object.fromEntries(series) as Record<string, number>);
+      // Asked at second 300.
+      return query === undefined
+        ? []
+        : [{ interval: "1m", input_series, promql_expr_test: [at(query, samples(replicas, "{}"))] }];
+    });
+    const mayBeNone = ofKind(production, "ScaledObject").filter(({ spec }) => isNoneEnough(spec));
+    expect(tests.length).toBe(mayBeNone.length);
     expect(await evaluate(tests, groups)).toBe("");
   });
 

@@ -110,11 +110,16 @@ export function hastened(rule: ScalingRule, factor: number): ScalingRule {
     ...rule,
     pollMs: rule.pollMs / factor,
     cooldownMs: rule.cooldownMs / factor,
-    triggers: rule.triggers.map((trigger) =>
-      // Prometheus has the unit in a metric's name.
-      /_seconds\b/.test(trigger.query) ? { ...trigger, threshold: trigger.threshold / factor } : trigger,
-    ),
+    triggers: rule.triggers.map((trigger) => hastenedTrigger(trigger, factor)),
     scaleUp: behaviour(rule.scaleUp),
     scaleDown: behaviour(rule.scaleDown),
   };
+}
+
+/** Prometheus has the unit in a metric's name. A point in time is compared with so many seconds ago, in the question itself. */
+function hastenedTrigger(trigger: Trigger, factor: number): Trigger {
+  const { query, threshold } = trigger;
+  if (query.includes("_timestamp_seconds"))
+    return { ...trigger, query: query.replace(/(?<=< bool )\d+/, (seconds) => String(Number(seconds) / factor)) };
+  return query.includes("_seconds") ? { ...trigger, threshold: threshold / factor } : trigger;
 }
