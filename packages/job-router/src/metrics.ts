@@ -1,0 +1,93 @@
+/** What a router tells of itself. The catalogue is data: who has a registry makes instruments of it. */
+
+export interface RouterHooks {
+  /** A request, by where its owner is, and how it ended. */
+  readonly onRequest?: (where: "here" | "peer", outcome: "reply" | "unknown" | "unavailable", seconds: number) => void;
+  /** A shard is ours: it had no owner, it was left to us, or we deposed its owner. */
+  readonly onTakeover?: (from: "nobody" | "peer") => void;
+  /** A term of ours is over. */
+  readonly onTermEnd?: (why: TermEnd) => void;
+  /** A shard that ended its terms too often rests. */
+  readonly onPause?: () => void;
+}
+
+/** left: handed over or stopped; deposed: another process has it; session: ours was lost; refused: a write of ours was. */
+export type TermEnd = "left" | "deposed" | "session" | "refused";
+
+const each = "each job-api";
+
+export const ROUTER_METRICS = {
+  shardsOwned: {
+    type: "gauge",
+    name: "sluice_jobs_shards_owned",
+    help: "Shards of the job queue that this process owns",
+    labels: [],
+    exportedBy: each,
+  },
+  waiters: {
+    type: "gauge",
+    name: "sluice_jobs_waiters",
+    help: "Callers that wait for a job at this process",
+    labels: [],
+    exportedBy: each,
+  },
+  requestSeconds: {
+    type: "histogram",
+    name: "sluice_jobs_request_seconds",
+    help: "Commands until they were answered, by where the shard's owner was (here, peer)",
+    labels: ["where"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    exportedBy: each,
+  },
+  requests: {
+    type: "counter",
+    name: "sluice_jobs_requests_total",
+    help: "Commands by where the shard's owner was and how they ended (reply, unknown, unavailable)",
+    labels: ["where", "outcome"],
+    exportedBy: each,
+  },
+  takeovers: {
+    type: "counter",
+    name: "sluice_jobs_takeovers_total",
+    help: "Shards taken, from nobody or from a peer that was deposed",
+    labels: ["from"],
+    exportedBy: each,
+  },
+  termEnds: {
+    type: "counter",
+    name: "sluice_jobs_term_ends_total",
+    help: "Terms of this process that ended: left, deposed, session, refused",
+    labels: ["why"],
+    exportedBy: each,
+  },
+  pauses: {
+    type: "counter",
+    name: "sluice_jobs_shard_pauses_total",
+    help: "Times a shard rested for a minute because its terms kept ending",
+    labels: [],
+    exportedBy: each,
+  },
+} as const;
+
+interface Counted {
+  inc(labels?: Readonly<Record<string, string>>): void;
+}
+
+/** Instruments of the catalogue, as far as the hooks need them. */
+export interface RouterInstruments {
+  readonly requestSeconds: { observe(labels: Readonly<Record<"where", string>>, value: number): void };
+  readonly requests: Counted;
+  readonly takeovers: Counted;
+  readonly termEnds: Counted;
+  readonly pauses: Counted;
+}
+
+export const measuring = (instruments: RouterInstruments): RouterHooks => ({
+  onRequest: (where, outcome, seconds) => {
+    instruments.requests.inc({ where, outcome });
+    instruments.requestSeconds.observe({ where }, seconds);
+  },
+  onTakeover: (from) => instruments.takeovers.inc({ from }),
+  onTermEnd: (why) => instruments.termEnds.inc({ why }),
+  onPause: () => instruments.pauses.inc(),
+});

@@ -1,0 +1,35 @@
+/** What became of a request. */
+import type { Command, Reply, Status } from "@sluice/job-queue";
+
+export type Outcome =
+  | { readonly kind: "reply"; readonly reply: Reply }
+  /** It was given to an owner whose term ended before the answer was certain: done or not. */
+  | { readonly kind: "unknown" }
+  /** Surely not done: nobody who owns the shard could be reached in time. */
+  | { readonly kind: "unavailable"; readonly why: string };
+
+export const UNKNOWN: Outcome = { kind: "unknown" };
+
+/** The answer to what is surely not done. */
+export const NO_OWNER: Status = { code: 503, text: "Nobody owns this shard just now" };
+
+/** As the doors see it: null when nobody knows. */
+export function answerOf(outcome: Outcome): Reply | null {
+  if (outcome.kind === "unknown") return null;
+  return outcome.kind === "reply" ? outcome.reply : { status: NO_OWNER, content: { kind: "none" } };
+}
+
+const HARMLESS: ReadonlySet<Command["verb"]> = new Set([
+  "QueryJob",
+  "DescribeJob",
+  "ListJobs",
+  "ListRuns",
+  "CountJobs",
+  "RenewLeases",
+  "ReleaseWorker",
+  // Behind the cursor, its jobs are answered as done.
+  "IngestAdds",
+]);
+
+/** Asked again, it does no harm: what is not known need not stay so. */
+export const mayBeAskedAgain = ({ verb }: Command): boolean => HARMLESS.has(verb);

@@ -1,0 +1,77 @@
+/** What peers say to each other once they trust each other. */
+import {
+  type Command,
+  type GetJobs,
+  type NameMatch,
+  parseNames,
+  type Reply,
+  type WaitingType,
+} from "@sluice/job-queue";
+import { z } from "zod";
+
+const whole = z.number().int().min(0);
+const ofTerm = { shard: whole, term: whole };
+/** Peers run the same program and have proved it: of a command only the outline is looked at. */
+const commandLike = z.looseObject({ verb: z.string() });
+const request = { n: whole, ...ofTerm, command: commandLike };
+
+export const ClientFrameSchema = z.discriminatedUnion("t", [
+  /** `seen`: the answers to all before this number have arrived. */
+  z.object({ t: z.literal("ask"), seen: whole, ...request }),
+  z.object({ t: z.literal("wait"), seen: whole, ms: z.number().min(0), ...request }),
+  z.object({ t: z.literal("cancel"), n: whole }),
+  z.object({ t: z.literal("hand-over"), ...ofTerm }),
+  z.object({ t: z.literal("ping"), seen: whole }),
+]);
+export type ClientFrame = z.infer<typeof ClientFrameSchema>;
+
+const WaitingTypeSchema = z.object({
+  tenant: z.string(),
+  name: z.string(),
+  count: whole,
+  priority: z.number(),
+  since: z.number(),
+});
+
+export const ServerFrameSchema = z.discriminatedUnion("t", [
+  z.object({ t: z.literal("reply"), n: whole, reply: z.looseObject({}) }),
+  z.object({ t: z.literal("unknown"), n: whole }),
+  /** Surely not done. */
+  z.object({ t: z.literal("no"), n: whole, why: z.string() }),
+  z.object({ t: z.literal("types"), ...ofTerm, types: z.array(WaitingTypeSchema) }),
+  z.object({ t: z.literal("pong") }),
+]);
+
+export type ServerFrame =
+  | { readonly t: "reply"; readonly n: number; readonly reply: Reply }
+  | { readonly t: "unknown"; readonly n: number }
+  | { readonly t: "no"; readonly n: number; readonly why: string }
+  | { readonly t: "types"; readonly shard: number; readonly term: number; readonly types: readonly WaitingType[] }
+  | { readonly t: "pong" };
+
+type Plain = Readonly<Record<string, unknown>>;
+
+/** Names as data: a set as a list, a pattern as its text. */
+export function plainCommand(command: Command): Plain {
+  if (!isGetJobs(command)) return { ...command };
+  return { ...command, wanted: { ...command.wanted, names: plainNames(command.wanted.names) } };
+}
+
+const plainNames = (match: NameMatch): readonly string[] | string =>
+  match.kind === "names" ? [...match.names] : match.pattern;
+
+/** Null: it has no such outline. */
+export function readCommandFrame(plain: z.infer<typeof commandLike>): Command | null {
+  const command = plain as unknown as Command;
+  if (!isGetJobs(command)) return command;
+  const names = readNames(command.wanted.names);
+  return names === null ? null : { ...command, wanted: { ...command.wanted, names } };
+}
+
+function readNames(plain: unknown): NameMatch | null {
+  if (typeof plain === "string") return parseNames(plain);
+  if (!Array.isArray(plain)) return null;
+  return { kind: "names", names: new Set(plain.filter((each) => typeof each === "string")) };
+}
+
+export const isGetJobs = (command: Command): command is GetJobs => command.verb === "GetJobs";

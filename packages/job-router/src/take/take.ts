@@ -1,0 +1,151 @@
+/** Jobs for who serves several tenants or types: each tenant has its turn, then each of its types. */
+import {
+  type Answer,
+  type Caller,
+  type Command,
+  FairScheduler,
+  giveBack,
+  matchesName,
+  type NameMatch,
+  parseNames,
+  type QueuePort,
+  type TakenView,
+  typeKey,
+  type WaitingType,
+} from "@sluice/job-queue";
+import type { Clock } from "@sluice/zookeeper";
+import type { Changes } from "../changes.ts";
+import type { Board } from "./board.ts";
+
+export interface Take {
+  readonly worker: string;
+  readonly tenants: "all" | readonly string[];
+  /** Patterns; all types unless given. */
+  readonly types?: readonly string[];
+  readonly limit: number;
+  readonly waitMs: number;
+  readonly gone: AbortSignal;
+  /** How long the jobs may stay silent; the usual time unless given. */
+  readonly leaseMs?: number;
+}
+
+export interface TakenJob extends TakenView {
+  readonly tenant: string;
+  readonly token: string;
+}
+
+export interface Waiting {
+  readonly shard: number;
+  readonly type: WaitingType;
+}
+
+export interface TakePorts {
+  readonly clock: Clock;
+  readonly queue: QueuePort;
+  readonly board: Board;
+  /** Told when something new may be due. */
+  readonly due: Changes;
+  readonly waiting: () => readonly Waiting[];
+  readonly ask: (shard: number, command: Command) => Promise<Answer>;
+}
+
+interface Planned {
+  readonly shard: number;
+  readonly type: WaitingType;
+  count: number;
+}
+
+/** Nobody waits longer for a word that was lost. */
+const LOOK_AGAIN_MS = 5_000;
+
+export class Taker {
+  readonly #ports: TakePorts;
+  readonly #scheduler: FairScheduler;
+  waiters = 0;
+
+  constructor(ports: TakePorts, scheduler: FairScheduler) {
+    this.#ports = ports;
+    this.#scheduler = scheduler;
+  }
+
+  async take(asked: Take): Promise<readonly TakenJob[]> {
+    const { clock, board, due } = this.#ports;
+    const deadline = clock.monotonicMs() + asked.waitMs;
+    const types = asked.types?.map((pattern) => parseNames(pattern)) ?? null;
+    this.waiters += 1;
+    try {
+      for (;;) {
+        const plan = this.#plan(asked, types);
+        const jobs = plan.length === 0 ? [] : await this.#carryOut(plan, asked);
+        const now = clock.monotonicMs();
+        if (jobs.length > 0 || asked.gone.aborted) return jobs;
+        // What was planned and not there: the next in turn.
+        if (plan.length > 0) continue;
+        if (now >= deadline) return [];
+        const belief = board.nextBelief(now) ?? Infinity;
+        await due.next(Math.max(1, Math.min(deadline - now, belief - now, LOOK_AGAIN_MS)), asked.gone);
+      }
+    } finally {
+      this.waiters -= 1;
+    }
+  }
+
+  /** One pick for each job, then one request for each type. */
+  #plan({ tenants, limit }: Take, types: readonly NameMatch[] | null): readonly Planned[] {
+    const { clock, board, waiting } = this.#ports;
+    const now = clock.monotonicMs();
+    const isWanted = ({ tenant, name }: WaitingType): boolean =>
+      (tenants === "all" || tenants.includes(tenant)) &&
+      (types === null || types.some((each) => matchesName(each, name)));
+    const left = new Map<string, { readonly shard: number; type: WaitingType }>();
+    for (const { shard, type } of waiting()) {
+      const count = isWanted(type) ? board.left(shard, type, now) : 0;
+      if (count > 0) left.set(typeKey(type.tenant, type.name), { shard, type: { ...type, count } });
+    }
+    const plan = new Map<string, Planned>();
+    for (let n = 0; n < limit && left.size > 0; n++) {
+      const picked = this.#scheduler.pick(
+        [...left.values()].map(({ type }) => type),
+        clock.nowMs(),
+      );
+      if (picked === null) break;
+      const key = typeKey(picked.tenant, picked.name);
+      const of = left.get(key);
+      if (of === undefined) break;
+      const planned = plan.get(key);
+      if (planned === undefined) plan.set(key, { shard: of.shard, type: picked, count: 1 });
+      else planned.count += 1;
+      if (picked.count > 1) of.type = { ...picked, count: picked.count - 1 };
+      else left.delete(key);
+    }
+    return [...plan.values()];
+  }
+
+  async #carryOut(plan: readonly Planned[], asked: Take): Promise<readonly TakenJob[]> {
+    for (const { shard, type, count } of plan) this.#ports.board.promise(shard, type, count);
+    const got = await Promise.all(plan.map((planned) => this.#get(planned, asked)));
+    return got.flat();
+  }
+
+  async #get({ shard, type, count }: Planned, { worker, leaseMs, gone }: Take): Promise<readonly TakenJob[]> {
+    const { ask, board, clock, queue } = this.#ports;
+    const { tenant, name } = type;
+    const caller: Caller = { kind: "worker", worker };
+    const answer = await ask(shard, {
+      verb: "GetJobs",
+      wanted: { tenant, names: { kind: "names", names: new Set([name]) }, priority: null, mocked: false },
+      limit: count,
+      single: false,
+      caller,
+      leaseMs: leaseMs ?? null,
+    });
+    board.promise(shard, type, -count);
+    const jobs = answer?.content.kind === "taken" ? answer.content.jobs : [];
+    if (jobs.length < count) board.markEmpty(shard, type, clock.monotonicMs());
+    if (gone.aborted) {
+      await giveBack(queue, tenant, answer);
+      return [];
+    }
+    return jobs.map(({ view, token }) => ({ ...view, tenant, token }));
+  }
+}
