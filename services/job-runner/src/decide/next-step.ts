@@ -1,0 +1,36 @@
+/** What becomes of a job whose run has ended. Pure. */
+import { type Code, codeOf } from "./exit-codes.ts";
+
+export interface RetryRules {
+  readonly maxAgeMs: number;
+  /** Null: the age alone decides. */
+  readonly maxAttempts: number | null;
+  readonly delayMs: number;
+}
+
+export interface EndedRun {
+  readonly exit: number;
+  readonly ageMs: number;
+  /** With this one. */
+  readonly attempts: number;
+  /** It has its next time anyway, and would lose its schedule. */
+  readonly repeats: boolean;
+}
+
+export type NextStep =
+  | { readonly kind: "finish"; readonly code: Code }
+  | { readonly kind: "retry"; readonly code: Code; readonly delaySeconds: number }
+  | { readonly kind: "abandon"; readonly code: Code; readonly why: string };
+
+export function nextStep({ exit, ageMs, attempts, repeats }: EndedRun, rules: RetryRules): NextStep {
+  const code = codeOf(exit);
+  if (code === "ok" || code === "failed") return { kind: "finish", code };
+  const delaySeconds = Math.ceil(rules.delayMs / 1_000);
+  if (repeats) return { kind: "retry", code, delaySeconds };
+  if (rules.maxAttempts !== null && attempts >= rules.maxAttempts)
+    return { kind: "abandon", code, why: `abandoned after ${attempts} attempts` };
+  // The one that would come too late is not waited for.
+  if (ageMs + rules.delayMs > rules.maxAgeMs)
+    return { kind: "abandon", code, why: `abandoned at the age of ${Math.round(ageMs / 1_000)} s` };
+  return { kind: "retry", code, delaySeconds };
+}

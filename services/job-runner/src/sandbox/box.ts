@@ -1,0 +1,98 @@
+/** The command that starts a program behind the walls. Pure. */
+
+export interface Tools {
+  readonly sh: string;
+  readonly unshare: string;
+  readonly setpriv: string;
+  readonly chroot: string;
+  readonly env: string;
+  readonly script: string;
+  /** That Node and setpriv are linked with. */
+  readonly libraries: readonly string[];
+}
+
+export interface Box {
+  /** Where each box has its file system, in a view of its own. */
+  readonly root: string;
+  readonly harness: string;
+  readonly node: string;
+  /** Null: this Node has no permission model. */
+  readonly permissionFlag: string | null;
+  /** Whom it runs as; null: as ourselves, who are not root. */
+  readonly uid: number | null;
+  /** Needed to be somebody else. */
+  readonly setpriv: string | null;
+  /** Null: no namespaces. */
+  readonly tools: Tools | null;
+}
+
+export interface InBox {
+  readonly memoryMb: number;
+  /** On the host, and where they are seen inside. Read only. */
+  readonly files: readonly { readonly source: string; readonly place: string }[];
+  /** Node's own arguments, after those of the walls. */
+  readonly run: readonly string[];
+}
+
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Of the builder; what is inside gets none. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Besides the heap: the program itself, its threads' stacks, young objects. */
+const BESIDE_HEAP_MB = 192;
+const BUILDER_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
+const NAMESPACES = [
+  "--user",
+  "--map-root-user",
+  "--net",
+  "--pid",
+  "--mount",
+  "--ipc",
+  "--uts",
+  "--fork",
+  "--kill-child",
+];
+const HARNESS_PLACE = "/harness.cjs";
+
+export function harnessPlace(box: Box): string {
+  return box.tools === null ? box.harness : HARNESS_PLACE;
+}
+
+export function commandOf(box: Box, inside: InBox): Command {
+  const node = [box.node, ...flagsOf(box, inside), ...inside.run];
+  const asUser = ["--reuid", String(box.uid), "--regid", String(box.uid), "--clear-groups"];
+  if (box.tools === null) {
+    if (box.uid === null || box.setpriv === null) return split(node, {});
+    return split([box.setpriv, ...asUser, "--no-new-privs", "--inh-caps=-all", "--pdeathsig", "KILL", ...node], {});
+  }
+  const { sh, unshare, setpriv, chroot, env, script, libraries } = box.tools;
+  const files = [
+    ...[box.node, setpriv, ...libraries].map((path) => `${path}=${path}`),
+    `${box.harness}=${HARNESS_PLACE}`,
+    ...inside.files.map(({ source, place }) => `${source}=${place}`),
+  ];
+  const dataKb = (inside.memoryMb + BESIDE_HEAP_MB) * 1_024;
+  return split(
+    [
+      ...[setpriv, ...(box.uid === null ? [] : asUser), "--pdeathsig", "KILL"],
+      ...[unshare, ...NAMESPACES],
+      ...[sh, script, box.root, String(dataKb), chroot, setpriv, env, ...files, "--", ...node],
+    ],
+    BUILDER_ENV,
+  );
+}
+
+const split = ([command = "", ...args]: readonly string[], env: Command["env"]): Command => ({ command, args, env });
+
+function flagsOf(box: Box, { memoryMb, files }: InBox): readonly string[] {
+  const readable = [harnessPlace(box), ...files.map(({ source, place }) => (box.tools === null ? source : place))];
+  const scratch = box.tools === null ? [] : ["--allow-fs-read=/tmp/*", "--allow-fs-write=/tmp/*"];
+  const permissions =
+    box.permissionFlag === null
+      ? []
+      : [box.permissionFlag, ...readable.map((path) => `--allow-fs-read=${path}`), ...scratch];
+  return [...permissions, "--no-addons", "--no-warnings", "--disable-proto=delete", `--max-old-space-size=${memoryMb}`];
+}

@@ -1,0 +1,73 @@
+/** What a context prints, cut into lines and given to the job that runs, up to a bound. */
+
+export interface Output {
+  /** Of this job, in order; cut off beyond the bounds. */
+  readonly lines: readonly string[];
+  /** Lines that were dropped. */
+  readonly dropped: number;
+}
+
+export interface OutputLimits {
+  readonly bytes: number;
+  readonly lines: number;
+  readonly lineBytes: number;
+}
+
+/** Lines come until the mark that only the harness was told: it stands behind everything that the job printed. */
+export class OutputReader {
+  readonly #limits: OutputLimits;
+  readonly #onFlood: () => void;
+  #mark: string | null = null;
+  #onMark: (() => void) | null = null;
+  #bytes = 0;
+  #rest = "";
+  #lines: string[] = [];
+  #dropped = 0;
+
+  constructor(limits: OutputLimits, onFlood: () => void) {
+    this.#limits = limits;
+    this.#onFlood = onFlood;
+  }
+
+  begin(mark: string): void {
+    this.#mark = mark;
+    this.#bytes = 0;
+    this.#rest = "";
+    this.#lines = [];
+    this.#dropped = 0;
+  }
+
+  /** Resolves when the mark has come. */
+  untilMark(): Promise<void> {
+    if (this.#mark === null) return Promise.resolve();
+    return new Promise((resolve) => (this.#onMark = resolve));
+  }
+
+  taken(): Output {
+    return { lines: this.#lines, dropped: this.#dropped };
+  }
+
+  /** What is printed between two jobs belongs to none, but counts. */
+  push(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limits.bytes) {
+      this.#onFlood();
+      return;
+    }
+    const lines = (this.#rest + chunk.toString("utf8")).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#line(line);
+  }
+
+  #line(line: string): void {
+    if (this.#mark === null || line === "") return;
+    if (line === this.#mark) {
+      this.#mark = null;
+      this.#onMark?.();
+      this.#onMark = null;
+      return;
+    }
+    if (this.#lines.length >= this.#limits.lines) this.#dropped += 1;
+    else this.#lines.push(line.length > this.#limits.lineBytes ? line.slice(0, this.#limits.lineBytes) : line);
+  }
+}

@@ -1,0 +1,119 @@
+/** Which walls this system has, found out by building one of each kind and looking whether it stands. */
+import { execFile } from "node:child_process";
+import { access, chmod, constants, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type Box, type Tools, commandOf } from "./box.ts";
+
+export const WALLS = ["user", "namespaces", "permissions"] as const;
+export type Wall = (typeof WALLS)[number];
+
+export interface Standing {
+  readonly box: Box;
+  readonly walls: Readonly<Record<Wall, boolean>>;
+  /** Why the strongest kind is not to be had; null if it is. */
+  readonly missing: string | null;
+}
+
+const run = promisify(execFile);
+const FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+const PROBE_MS = 20_000;
+export const HARNESS = fileURLToPath(new URL("../../sandbox/harness.cjs", import.meta.url));
+const BOX_SCRIPT = fileURLToPath(new URL("../../sandbox/box.sh", import.meta.url));
+
+export async function findWalls(options: { readonly uid: number; readonly namespaces: boolean }): Promise<Standing> {
+  const root = await mkdtemp(join(tmpdir(), "sluice-box-"));
+  // Mounted over, in a view of its own, by each box: nothing is ever written here.
+  await chmod(root, 0o755);
+  const setpriv = await found("setpriv");
+  const permissionFlag = await firstFlag(["--permission", "--experimental-permission"]);
+  const base = {
+    root,
+    harness: HARNESS,
+    node: process.execPath,
+    permissionFlag,
+    uid: null,
+    setpriv,
+    tools: null,
+  } as const;
+  const tools = options.namespaces ? await findTools() : "namespaces are turned off";
+  const uid = process.getuid?.() === 0 && setpriv !== null ? options.uid : null;
+  const walled: Box | null = typeof tools === "string" ? null : { ...base, uid, tools };
+  const problem = walled === null ? String(tools) : await problemOf(walled);
+  const box = walled !== null && problem === null ? walled : { ...base, uid };
+  const walls = { user: box.uid !== null, namespaces: problem === null, permissions: permissionFlag !== null };
+  return { box, walls, missing: problem };
+}
+
+/** It stands when a program inside can run at all, and sees nothing of ours. */
+async function problemOf(box: Box): Promise<string | null> {
+  const look = "process.stdout.write(JSON.stringify([require('fs').readdirSync('/'), process.pid, process.env]))";
+  const { command, args, env } = commandOf(
+    { ...box, permissionFlag: null },
+    { memoryMb: 64, files: [], run: ["-e", look] },
+  );
+  try {
+    const { stdout } = await run(command, [...args], { env, timeout: PROBE_MS, cwd: "/" });
+    const [seen, pid, environment] = JSON.parse(stdout) as [string[], number, object];
+    const isBare =
+      !seen.includes("etc") && !seen.includes("home") && pid === 1 && Object.keys(environment).length === 0;
+    return isBare ? null : "a box could be built, but it is not tight";
+  } catch (error) {
+    const { stderr = "", message = "" } = error as { readonly stderr?: string; readonly message?: string };
+    return `no box could be built: ${(stderr === "" ? message : stderr).trim().slice(0, 300)}`;
+  }
+}
+
+async function findTools(): Promise<Tools | string> {
+  const names = ["sh", "unshare", "setpriv", "chroot", "env", "ldd"] as const;
+  const paths = new Map<string, string>();
+  for (const name of names) {
+    const path = await found(name);
+    if (path === null) return `there is no ${name}`;
+    paths.set(name, path);
+  }
+  const at = (name: (typeof names)[number]): string => paths.get(name) ?? "";
+  const libraries = new Set<string>();
+  for (const program of [process.execPath, at("setpriv")]) {
+    const linked = await run(at("ldd"), [program]).catch(() => ({ stdout: "" }));
+    for (const [library] of linked.stdout.matchAll(/\/\S+(?= \(0x)/g)) libraries.add(library);
+  }
+  const { sh, unshare, setpriv, chroot, env } = {
+    sh: at("sh"),
+    unshare: at("unshare"),
+    setpriv: at("setpriv"),
+    chroot: at("chroot"),
+    env: at("env"),
+  };
+  return { sh, unshare, setpriv, chroot, env, script: BOX_SCRIPT, libraries: [...libraries] };
+}
+
+async function found(name: string): Promise<string | null> {
+  for (const folder of FOLDERS) {
+    const path = join(folder, name);
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
+  }
+  return null;
+}
+
+async function firstFlag(flags: readonly string[]): Promise<string | null> {
+  for (const flag of flags) {
+    const works = await run(process.execPath, [flag, "--allow-fs-read=*", "-e", ""], {
+      env: {},
+      timeout: PROBE_MS,
+    }).then(
+      () => true,
+      () => false,
+    );
+    if (works) return flag;
+  }
+  return null;
+}
