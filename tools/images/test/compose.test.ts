@@ -3,10 +3,9 @@ import { describe, expect, test } from "@jest/globals";
 import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { allImages } from "../src/build/catalogue.ts";
+import { allImages, allServices } from "../src/build/catalogue.ts";
 import { withoutPorts } from "../src/compose/host-network.ts";
 import { type ComposeService, filled, parseCompose, parseEnvFile } from "../src/compose/model.ts";
-import { STAGES } from "../src/smoke/scenario.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const read = (path: string) => readFile(`${ROOT}${path}`, "utf8");
@@ -18,7 +17,7 @@ const ENV = {
   full: parseEnvFile(await read("deploy/compose/full.env")),
 };
 const OURS = (await allImages(ROOT)).map(({ name }) => name);
-const FLEET = OURS.filter((name) => existsSync(`${ROOT}services/${name}`));
+const FLEET = await allServices(ROOT);
 
 interface Schema {
   readonly shape: Readonly<Record<string, unknown>>;
@@ -34,9 +33,8 @@ async function settingsOf(service: string): Promise<readonly string[]> {
 const named = (service: string): ComposeService => COMPOSE.services[service]!;
 
 describe("docker-compose.yml", () => {
-  test("has the whole fleet in both profiles, and the smoke test starts it", () => {
+  test("has the whole fleet in both profiles, and all parts of a full one", () => {
     for (const service of FLEET) expect(named(service).profiles).toEqual(["small", "full"]);
-    expect([...STAGES].sort()).toEqual([...FLEET].sort());
     const inFull = SERVICES.filter(([, { profiles }]) => profiles.includes("full")).map(([name]) => name);
     expect(inFull).toEqual(
       expect.arrayContaining(["zoo1", "zoo2", "zoo3", "mariadb", "mail", "prometheus", "grafana"]),
@@ -142,4 +140,11 @@ test("on the host's network nothing is published, and every container has doors 
   expect(services.sort()).toEqual(Object.keys(COMPOSE.services).sort());
   const doors = [...override.matchAll(/(?:PORT|port): ?"?\$\{[A-Z0-9_]+:-(\d+)\}/g)].map(([, port]) => port);
   expect(new Set(doors).size).toBe(doors.length);
+  const metrics = FLEET.map((service) => `${service.toUpperCase().replaceAll("-", "_")}_METRICS_PORT`);
+  expect(metrics.filter((name) => !override.includes(`\${${name}:-`))).toEqual([]);
+});
+
+test("Prometheus finds every service of the compose file", async () => {
+  const names = /^ +names: \[(.+)\]$/m.exec(await read("deploy/compose/prometheus.yml"))?.[1]?.split(", ");
+  expect(names?.sort()).toEqual(FLEET);
 });

@@ -1,4 +1,5 @@
 /** What the manifests are held to, taken from the code and from the documents that are generated from it. */
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,10 +11,10 @@ import type { Settings, SettingsFacts } from "../src/checks/settings.ts";
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const read = (path: string): Promise<string> => readFile(`${ROOT}${path}`, "utf8");
 
-/** Every folder of a service is one. */
-export const SERVICES = (await readdir(`${ROOT}services`, { withFileTypes: true }))
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+/** Every folder with a program. */
+export const SERVICES = (await readdir(`${ROOT}services`)).filter((name) =>
+  existsSync(`${ROOT}services/${name}/src/main.ts`),
+);
 
 const isSchema = (value: unknown): value is Settings["schema"] =>
   typeof value === "object" && value !== null && "shape" in value && typeof value.shape === "object";

@@ -1,4 +1,5 @@
 /** Which images there are: a service each, and two that are none. */
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -9,12 +10,15 @@ export interface ImageRow {
   readonly target: "service" | "cli";
 }
 
+/** The services of the fleet: every folder with a program. */
+export async function allServices(root: string): Promise<readonly string[]> {
+  const folders = await readdir(join(root, "services"));
+  return folders.filter((name) => existsSync(join(root, "services", name, "src/main.ts"))).sort();
+}
+
 export async function allImages(root: string): Promise<readonly ImageRow[]> {
-  const services = (await readdir(join(root, "services"), { withFileTypes: true })).filter((entry) =>
-    entry.isDirectory(),
-  );
   return [
-    ...services.map(({ name }): ImageRow => ({ name, target: "service" })),
+    ...(await allServices(root)).map((name): ImageRow => ({ name, target: "service" })),
     { name: "mail-catcher", target: "service" },
     { name: "cli", target: "cli" },
   ];

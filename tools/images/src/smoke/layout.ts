@@ -6,15 +6,13 @@ const DOORS = [
   ...["PROMETHEUS_PORT", "GRAFANA_PORT"],
 ] as const;
 
-/** Of what Prometheus scrapes. */
-export const SCRAPED = [
-  ...["INTAKE", "ESTIMATOR", "PROVISIONER", "DOWNLOADER", "PROCESSOR", "RECORDER", "NOTIFIER", "REPORTER", "ADMIN"],
-] as const;
+/** The variable of a service's metrics port in deploy/compose/host-network.yml. */
+const metricsPortOf = (service: string): string => `${service.toUpperCase().replaceAll("-", "_")}_METRICS_PORT`;
 
 export type Ports = Readonly<Record<string, number>>;
 
-export async function choosePorts(): Promise<Ports> {
-  const names = [...DOORS, ...SCRAPED.map((name) => `${name}_METRICS_PORT`), ...QUORUM];
+export async function choosePorts(services: readonly string[]): Promise<Ports> {
+  const names = [...DOORS, ...services.map(metricsPortOf), ...QUORUM];
   const taken = new Set<number>();
   const chosen: Record<string, number> = {};
   for (const name of names) {
@@ -57,8 +55,8 @@ export const connectOf = (ports: Ports): string =>
   MEMBERS.map((n) => `127.0.0.1:${at(ports, `ZOO${n}_PORT`)}`).join(",");
 
 /** As deploy/compose/prometheus.yml, for containers without names. */
-export function prometheusConfig(ports: Ports): string {
-  const targets = SCRAPED.map((name) => `127.0.0.1:${at(ports, `${name}_METRICS_PORT`)}`);
+export function prometheusConfig(ports: Ports, services: readonly string[]): string {
+  const targets = services.map((service) => `127.0.0.1:${at(ports, metricsPortOf(service))}`);
   return JSON.stringify({
     global: { scrape_interval: "2s", evaluation_interval: "2s" },
     rule_files: ["rules/*.yml"],

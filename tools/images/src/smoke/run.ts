@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isPublicBaseThere } from "../build/bases.ts";
 import { buildAll, versionOf } from "../build/build-all.ts";
+import { allServices } from "../build/catalogue.ts";
 import { findCompose } from "../compose/command.ts";
 import { provideSecrets } from "../compose/secrets.ts";
 import type { Docker } from "../docker.ts";
 import { prepareFleet } from "./compose-fleet.ts";
 import { at, choosePorts, prometheusConfig, settingsOf } from "./layout.ts";
-import { PARTS, runScenario, STAGES } from "./scenario.ts";
+import { PARTS, runScenario } from "./scenario.ts";
 
 export interface SmokeOptions {
   readonly root: string;
@@ -36,13 +37,14 @@ export async function runSmoke({ root, docker, build, say }: SmokeOptions): Prom
   const folder = await mkdtemp(join(tmpdir(), "sluice-smoke-"));
   // Prometheus reads its configuration as somebody else.
   await chmod(folder, 0o755);
-  const ports = await choosePorts();
+  const services = await allServices(root);
+  const ports = await choosePorts(services);
   const tokens = await provideSecrets({
     folder: join(folder, "secrets"),
     database: { host: "127.0.0.1", port: at(ports, "MARIADB_PORT") },
   });
   const config = join(folder, "prometheus.yml");
-  await writeFile(config, prometheusConfig(ports), { mode: 0o644 });
+  await writeFile(config, prometheusConfig(ports, services), { mode: 0o644 });
   const settings = {
     ...settingsOf(ports),
     ...(local ? LOCAL_IMAGES : {}),
@@ -53,12 +55,13 @@ export async function runSmoke({ root, docker, build, say }: SmokeOptions): Prom
   const fleet = await prepareFleet({ root, folder, project, compose, docker, settings });
   try {
     const begun = performance.now();
-    await fleet.run("up", "-d", ...PARTS, ...STAGES);
-    await fleet.untilHealthy([...PARTS, ...STAGES]);
-    say(`ok  ${PARTS.length + STAGES.length} containers are healthy after ${seconds(begun)}`);
+    const containers = [...PARTS, ...services];
+    await fleet.run("up", "-d", ...containers);
+    await fleet.untilHealthy(containers);
+    say(`ok  ${containers.length} containers are healthy after ${seconds(begun)}`);
     const prefix = process.env["SLUICE_IMAGES"] ?? "sluice";
     const cliImage = `${prefix}/cli:${process.env["SLUICE_TAG"] ?? (await versionOf(root))}`;
-    await runScenario({ docker, fleet, ports, tokens, cliImage, say });
+    await runScenario({ docker, fleet, services, ports, tokens, cliImage, say });
     say(`ok  the smoke test took ${seconds(begun)}`);
   } finally {
     // What went wrong before is the news, not that it could not be cleared away.

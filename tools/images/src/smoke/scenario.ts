@@ -4,11 +4,13 @@ import type { Docker } from "../docker.ts";
 import type { ComposeFleet } from "./compose-fleet.ts";
 import { type Content, serveContent } from "./content.ts";
 import { askPrometheus, type Intake, subjectsOfMails, submitManifest, until, watchBatch } from "./doors.ts";
-import { connectOf, type Ports, SCRAPED, urlOf } from "./layout.ts";
+import { connectOf, type Ports, urlOf } from "./layout.ts";
 
 export interface Scenario {
   readonly docker: Docker;
   readonly fleet: ComposeFleet;
+  /** Of the fleet, without the parts that are not ours. */
+  readonly services: readonly string[];
   readonly ports: Ports;
   readonly tokens: RoleTokens;
   /** prefix/cli:version */
@@ -16,19 +18,6 @@ export interface Scenario {
   readonly say: (line: string) => void;
 }
 
-export const STAGES = [
-  ...[
-    "batch-intake",
-    "estimator",
-    "provisioner",
-    "downloader",
-    "processor",
-    "recorder",
-    "notifier",
-    "reporter",
-    "admin",
-  ],
-] as const;
 export const PARTS = ["zoo1", "zoo2", "zoo3", "mariadb", "mail", "prometheus"] as const;
 const LOAD = 200;
 const SETTLE_MS = 180_000;
@@ -52,9 +41,9 @@ export async function runScenario(scenario: Scenario): Promise<void> {
   say("ok  each batch has reported by one mail");
   const prometheus = urlOf(scenario.ports, "PROMETHEUS_PORT");
   await until("every service scraped", SETTLE_MS, async () => {
-    return (await askPrometheus(prometheus, 'sum(up{job="sluice"})')) === SCRAPED.length;
+    return (await askPrometheus(prometheus, 'sum(up{job="sluice"})')) === scenario.services.length;
   });
-  say(`ok  Prometheus scrapes all ${SCRAPED.length}`);
+  say(`ok  Prometheus scrapes all ${scenario.services.length}`);
   await endInOrder(scenario);
   say("ok  every service ended by SIGTERM with exit code 0");
 }
@@ -117,9 +106,9 @@ async function checkTheTree(scenario: Scenario): Promise<void> {
   await sluice(scenario, scenario.tokens.admin, "fsck", "--zookeeper", connectOf(scenario.ports));
 }
 
-async function endInOrder({ fleet }: Scenario): Promise<void> {
-  await fleet.run("stop", ...STAGES);
-  for (const service of STAGES) {
+async function endInOrder({ fleet, services }: Scenario): Promise<void> {
+  await fleet.run("stop", ...services);
+  for (const service of services) {
     const { ExitCode } = await fleet.stateOf(service);
     if (ExitCode !== 0) throw new Error(`${service} ended with ${ExitCode}:\n${await fleet.logsOf(service)}`);
   }
