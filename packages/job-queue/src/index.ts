@@ -26,6 +26,7 @@ export type {
   ChildView,
   Command,
   Content,
+  CreateJobs,
   GetJobs,
   IngestAdds,
   JobRecord,

@@ -58,12 +58,26 @@ const running = job({ state: "RUNNING", lease: lease("1.1") });
 const parent = job({ state: "PAUSED", phase: 1 });
 const done = create(paths.doneEntry(0, "2026010100", 1, "1.1"));
 
+const again = create(paths.doneEntry(0, "2026010101", 1, "1.1"));
+const guest = (last: number, blocks: number[] = [16]): LoggedOp => ({
+  op: "set",
+  path: paths.guest(0, "api"),
+  data: records.guest.encode({ file: "a", offset: last, last, blocks }),
+  version: 1,
+});
+const reserve = [
+  ids(32, 1),
+  create(paths.guest(0, "api"), records.guest.encode({ file: "", offset: 0, last: 0, blocks: [16] })),
+];
+
 describe("the checker", () => {
   test("finds nothing in a life as it should be", () => {
     const family = [put(1, running), put(2, job({ parent: 1, state: "PAUSED", gate: 1 }))];
     const steps = [family, [set(1, parent)], [set(2, { ...running, parent: 1, gate: 1, lease: lease("1.2") })]];
     expect(found(history(...steps))).toEqual([]);
-    expect(found(history([put(1, job())], [set(1, running)], [drop(paths.job(1)), done]))).toEqual([]);
+    expect(found(history([put(1, job())], [set(1, running)], [done, drop(paths.job(1))]))).toEqual([]);
+    const ingest = [guest(16_003), create(paths.block(16)), put(16_001, job()), put(16_003, job())];
+    expect(found(history(reserve, ingest, [set(16_001, running)]))).toEqual([]);
     expect(
       found(
         history([put(1, job({ grp: "g" })), create(paths.group(0, "g"))], [set(1, running), drop(paths.group(0, "g"))]),
@@ -99,8 +113,20 @@ describe("the checker", () => {
     ["Q-13", [[put(1, running), put(2, { ...running, parent: 1, gate: 1, lease: lease("1.2") })]]],
     ["Q-14", [[put(1, job()), put(2, job({ unique: true }))]]],
     ["Q-15", [[put(1, job({ grp: "g" }))], [set(1, running)]]],
+    ["Q-16", [[put(1, job())], [done]]],
+    ["Q-16", [[put(1, job())], [set(1, running)], [done]]],
+    ["Q-16", [[put(1, job())], [set(1, running)], [done, set(1, job())], [again]]],
+    ["Q-17", [[put(1, job())], [set(1, job())]]],
+    ["Q-17", [[]]],
+    ["Q-19", [reserve, [put(16_001, job())]]],
+    ["Q-19", [reserve, [guest(16_002), put(16_001, job())]]],
+    ["Q-19", [reserve, [guest(16_001), put(16_001, job())], [guest(0)]]],
+    ["Q-19", [reserve, [guest(16_005), put(16_005, job())], [guest(16_006), put(16_004, job()), put(16_006, job())]]],
+    ["Q-19", [reserve, [guest(16_001, []), put(16_001, job())]]],
+    ["Q-19", [[create(paths.guest(0, "api"), records.guest.encode({ file: "", offset: 0, last: 0, blocks: [0] }))]]],
+    ["Q-19", [reserve, [drop(paths.guest(0, "api"))]]],
     ["Q-18", [[put(1, job())], [set(1, job({ reoffers: 2 }))]]],
-  ])("tells %s of %j", (invariant, steps) => {
+  ])("tells %s (case %#)", (invariant, steps) => {
     expect(found(history(...steps))).toContain(invariant);
   });
 

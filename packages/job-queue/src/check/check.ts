@@ -1,9 +1,10 @@
 /** Replays a transaction log and checks the invariants of the general queue after every transaction. */
 import { BLOCK_IDS } from "../ids.ts";
 import { meaningOf, paths } from "../paths.ts";
-import type { Ids } from "../records.ts";
+import type { Guest, Ids } from "../records.ts";
 import { isOver } from "../shard/over.ts";
 import { isPending } from "../states.ts";
+import { guestFindings } from "./guests.ts";
 import { type LoggedOp, type LoggedTransaction, type ShardModel, TreeModel } from "./model.ts";
 import { parentOf, STEP_RULES } from "./rules.ts";
 
@@ -28,6 +29,13 @@ const below = (ops: readonly LoggedOp[], root: string): readonly LoggedOp[] =>
     op.path.startsWith(`${root}${paths.root}/`) ? [{ ...op, path: op.path.slice(root.length) }] : [],
   );
 
+interface ShardView {
+  readonly ids: Ids;
+  readonly guests: ReadonlyMap<string, Guest>;
+  readonly touched: Set<number>;
+  readonly made: number[];
+}
+
 class Checker {
   readonly violations: QueueViolation[] = [];
   readonly #model = new TreeModel();
@@ -36,21 +44,28 @@ class Checker {
   take({ zxid, timeMs, kind, ops }: LoggedTransaction): void {
     this.#zxid = zxid;
     const shards = shardsOf(ops);
-    const idsBefore = new Map(shards.map((number) => [number, this.#model.shard(number).ids]));
+    const views = new Map(shards.map((number) => [number, this.#viewOf(number)]));
     if (kind === "write") for (const number of shards) this.#checkFence(number, ops);
-    const archived = new Set(
-      ops.flatMap((op) => (isDoneEntry(op) ? [op.path.slice(op.path.lastIndexOf("/") + 1)] : [])),
-    );
-    const touched = new Map<number, Set<number>>(shards.map((number) => [number, new Set()]));
-    for (const op of ops) this.#apply(op, timeMs, archived, touched);
-    for (const number of shards) {
+    const archived = new Set(ops.flatMap((op) => (isDoneEntry(op) ? [nameOf(op)] : [])));
+    for (const op of ops) this.#apply(op, timeMs, archived, views);
+    for (const [number, view] of views) {
       const shard = this.#model.shard(number);
-      this.#checkTerms(number, shard, idsBefore.get(number) ?? shard.ids);
-      for (const id of touched.get(number) ?? []) this.#checkState(shard, id);
+      this.#checkTerms(number, shard, view.ids);
+      for (const id of view.touched) this.#checkState(shard, id);
+      for (const name of archived) this.#checkEnded(shard, name);
+      for (const finding of guestFindings(shard, { before: view.guests, nextBefore: view.ids.next, made: view.made }))
+        this.#report("Q-19", finding);
     }
   }
 
-  #apply(op: LoggedOp, timeMs: number, archived: ReadonlySet<string>, touched: ReadonlyMap<number, Set<number>>): void {
+  /** What a shard was before the transaction, and what happens in it. */
+  #viewOf(number: number): ShardView {
+    const { ids, guests } = this.#model.shard(number);
+    return { ids, guests: new Map(guests), touched: new Set(), made: [] };
+  }
+
+  #apply(op: LoggedOp, timeMs: number, archived: ReadonlySet<string>, views: ReadonlyMap<number, ShardView>): void {
+    if (isDoneEntry(op)) this.#checkEntry(op);
     const applied = this.#model.apply(op);
     if (applied.kind === "broken") this.#report("Q-05", `${applied.what}: ${applied.problem}`);
     if (applied.kind !== "job") return;
@@ -60,9 +75,29 @@ class Checker {
       const finding = rule(step, context);
       if (finding !== null) this.#report(invariant, `job ${step.id}: ${finding}`);
     }
+    const view = views.get(number);
     const parent = step.after?.parent ?? step.before?.parent;
-    touched.get(number)?.add(step.id);
-    if (parent !== undefined) touched.get(number)?.add(parent);
+    view?.touched.add(step.id);
+    if (parent !== undefined) view?.touched.add(parent);
+    if (step.before === null && step.after !== null) view?.made.push(step.id);
+  }
+
+  /** Once for each run, and while it is in its holder's hand. A mocked job may be ended by anybody. */
+  #checkEntry(op: LoggedOp): void {
+    const meaning = meaningOf(op.path);
+    if (meaning.kind !== "done-entry") return;
+    const { id, token, shard: number } = meaning;
+    const shard = this.#model.shard(number);
+    const job = shard.jobs.get(id);
+    if (shard.archived.has(nameOf(op))) this.#report("Q-16", `run ${id}-${token} ended twice`);
+    shard.archived.add(nameOf(op));
+    if (job?.lease?.token !== token && job?.mock !== true)
+      this.#report("Q-16", `run ${id}-${token} ended out of nobody's hand`);
+  }
+
+  #checkEnded(shard: ShardModel, name: string): void {
+    const [id = "", token] = name.split("-");
+    if (shard.jobs.get(Number(id))?.lease?.token === token) this.#report("Q-16", `run ${name} goes on after its end`);
   }
 
   /** Every change of a shard is its owner's, in order, or a takeover, or the making of the frame. */
@@ -77,6 +112,8 @@ class Checker {
     const checked = ops.some((op) => op.op === "check" && op.path === paths.term(number, term));
     if (!checked || counted?.op !== "set") {
       this.#report("Q-02", `${inside[0]?.path ?? ""} written outside of a term`);
+    } else if (inside.length === 1) {
+      this.#report("Q-17", `a transaction of shard ${number} that changes nothing`);
     } else if (counted.version !== (shard.counters.get(term) ?? 0) + 1) {
       this.#report("Q-02", `the counter of term ${term} went to ${counted.version}`);
     }
@@ -122,4 +159,5 @@ function shardsOf(ops: readonly LoggedOp[]): readonly number[] {
   return [...new Set(numbers)];
 }
 
+const nameOf = (op: LoggedOp): string => op.path.slice(op.path.lastIndexOf("/") + 1);
 const isDoneEntry = (op: LoggedOp): boolean => op.op === "create" && meaningOf(op.path).kind === "done-entry";

@@ -1,6 +1,6 @@
 /** The queue's tree as a transaction log tells it: what stands there, and what every node was before. */
 import { meaningOf, type Meaning } from "../paths.ts";
-import { type Ids, type Layout, records, type StoredJob } from "../records.ts";
+import { type Guest, type Ids, type Layout, records, type StoredJob } from "../records.ts";
 
 /** One op of a logged transaction. The version of a set is the new one. */
 export type LoggedOp =
@@ -29,6 +29,9 @@ export interface ShardModel {
   readonly tokens: Map<string, number>;
   readonly spent: Set<string>;
   readonly gone: Set<number>;
+  /** JOB-TOKEN of every entry of the archive that ever was. */
+  readonly archived: Set<string>;
+  readonly guests: Map<string, Guest>;
   ids: Ids;
 }
 
@@ -44,6 +47,8 @@ const newShard = (): ShardModel => ({
   tokens: new Map(),
   spent: new Set(),
   gone: new Set(),
+  archived: new Set(),
+  guests: new Map(),
   ids: { next: 0, term: 0 },
 });
 
@@ -81,6 +86,7 @@ export class TreeModel {
     if (meaning.kind === "job") return this.#job(meaning.shard, meaning, op);
     if (meaning.kind === "ids") return this.#ids(meaning, op);
     if (meaning.kind === "layout") return this.#layout(meaning, op);
+    if (meaning.kind === "guest") return this.#guest(meaning, op);
     this.#node(meaning, op);
     return { kind: "other", meaning };
   }
@@ -89,6 +95,15 @@ export class TreeModel {
     const ids = "data" in op ? records.ids.decode(op.data) : DELETED;
     if (!ids.ok) return { kind: "broken", what: op.path, problem: ids.problem };
     this.shard(meaning.shard).ids = ids.value;
+    return { kind: "other", meaning };
+  }
+
+  #guest(meaning: Meaning & { readonly shard: number; readonly name: string }, op: LoggedOp): Applied {
+    const { guests } = this.shard(meaning.shard);
+    const guest = "data" in op ? records.guest.decode(op.data) : null;
+    if (guest?.ok === false) return { kind: "broken", what: op.path, problem: guest.problem };
+    if (guest === null) guests.delete(meaning.name);
+    else guests.set(meaning.name, guest.value);
     return { kind: "other", meaning };
   }
 

@@ -1,4 +1,5 @@
 /** The invariants that can be seen in the change of one job. */
+import { isDeepStrictEqual } from "node:util";
 import { blockOf, shardOf } from "../ids.ts";
 import { RECORD_BYTES, TAKEN_MAX } from "../limits.ts";
 import type { StoredJob } from "../records.ts";
@@ -84,6 +85,8 @@ export const STEP_RULES: Readonly<Record<string, Rule>> = {
     if (after.grp !== undefined) return "written again with its group";
     return shard.groups.has(before.grp) ? null : "moved before its group was complete";
   },
+  "Q-17": ({ before, after }) =>
+    before !== null && after !== null && isDeepStrictEqual(before, after) ? "written again as it was" : null,
   "Q-18": ({ before, after }) => {
     if (before === null || after === null) return null;
     const grown = (after.reoffers ?? 0) - (before.reoffers ?? 0);

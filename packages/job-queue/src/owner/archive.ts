@@ -33,6 +33,7 @@ export async function emptyDirectory(
     if (read === "silence") return { gone, all: false };
     // What is not there went the last time, which did not come to its end.
     const there = read.flatMap((each) => each ?? []);
+    if (there.length === 0) continue;
     await keep(there.map(({ run }) => run));
     const nodes = there.flatMap((each) => each.nodes);
     if (!(await write(nodes.map((path): Op => ({ op: "delete", path, version: 0 }))))) return { gone, all: false };

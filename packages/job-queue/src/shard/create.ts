@@ -89,7 +89,7 @@ function updateExisting(shard: Shard, id: number, given: NewJob, now: number): v
   if (old === null || merged === null) return;
   const repeat = old.mock === true || old.retryAfter !== undefined ? old.repeat : (given.repeat ?? undefined);
   const priority = given.priority ?? DEFAULT_PRIORITY;
-  shard.put(id, changed(old, { repeat, priority, ...merged }), now);
+  shard.putIfOther(id, changed(old, { repeat, priority, ...merged }), now);
 }
 
 interface Birth extends Plan {

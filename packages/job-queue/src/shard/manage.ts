@@ -25,7 +25,7 @@ export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply 
     ...(priority === null ? {} : { priority }),
     ...(step === null ? {} : { step }),
   });
-  shard.put(id, updated, now);
+  shard.putIfOther(id, updated, now);
   // Its holder is alive. Anybody else, an operator say, is no sign of that.
   if (lease !== null) shard.renew(id, now);
   return reply(STATUS.ok);

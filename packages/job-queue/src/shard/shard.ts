@@ -185,6 +185,11 @@ export class Shard {
     if (opens) for (const child of this.family(id).ids) this.#refile(child, now);
   }
 
+  /** What changes nothing is not written: nobody could tell why it was. */
+  putIfOther(id: number, job: Job, now: number): void {
+    if (JSON.stringify(job) !== JSON.stringify(this.job(id))) this.put(id, job, now);
+  }
+
   remove(id: number): void {
     const entry = this.#jobs.get(id);
     if (entry === undefined) throw new Error(`no job ${id}`);

@@ -89,10 +89,14 @@ export class Bench {
   /** Another owner loads what was written, and must know the same jobs in the same states. */
   takeOver(): void {
     const before = [...this.shard.jobs()].map(([id, job]) => [id, this.shard.stateOf(job)]);
-    this.shard = this.#load();
+    this.reload();
     const after = [...this.shard.jobs()].map(([id, job]) => [id, this.shard.stateOf(job)]);
     const byId = (list: unknown[][]): string => JSON.stringify(list.sort((a, b) => Number(a[0]) - Number(b[0])));
     if (byId(before) !== byId(after)) throw new Error(`${byId(before)} became ${byId(after)}`);
+  }
+
+  reload(): void {
+    this.shard = this.#load();
   }
 
   #load(): Shard {

@@ -1,0 +1,136 @@
+/** What is known of runs that have ended, in the tree and in the archive, on a real ZooKeeper. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { readTransactions, testZooKeeper, type TestZooKeeper } from "@sluice/testkit";
+import { checkQueue } from "../src/check/check.ts";
+import type { ShardOwner } from "../src/owner/owner.ts";
+import type { JobRecord, NewJob, RunView } from "../src/shard/commands.ts";
+import { MemoryArchive } from "./support/memory-archive.ts";
+import { command, idOf, startProcess, takenOf, type Process } from "./support/owners.ts";
+
+let zooKeeper: TestZooKeeper;
+let process: Process;
+let owner: ShardOwner;
+const archive = new MemoryArchive();
+
+beforeAll(async () => {
+  zooKeeper = await testZooKeeper();
+  process = await startProcess(zooKeeper.connect, "api-1");
+  owner = await process.own({ archive });
+});
+afterAll(() => process.close());
+
+async function run(
+  name: string,
+  params: Readonly<Record<string, string | number>> = {},
+  verb = "FinishJob",
+): Promise<number> {
+  const id = idOf(await owner.ask(command("CreateJob", { name, data: params["data"] ?? "{}" })));
+  const { token } = takenOf(await owner.ask(command("GetJob", { name })))!;
+  const { data: _, ...end } = params;
+  await owner.ask(command(verb, { jobID: id, lease: token, ...end }));
+  return id;
+}
+
+async function describeJob(id: number, tenant = "default"): Promise<JobRecord | number> {
+  const answer = await owner.ask({ verb: "DescribeJob", tenant, id });
+  return answer?.content.kind === "record" ? answer.content.record : (answer?.status.code ?? 0);
+}
+
+/** Page by page, to the end. */
+async function listRuns(names?: readonly string[], limit = 2): Promise<readonly RunView[]> {
+  const runs: RunView[] = [];
+  for (let after: string | null = ""; after !== null;) {
+    const answer = await owner.ask({
+      verb: "ListRuns",
+      tenant: "default",
+      limit,
+      ...(names === undefined ? {} : { names }),
+      ...(after === "" ? {} : { after }),
+    });
+    if (answer?.content.kind !== "runs") throw new Error("no runs");
+    runs.push(...answer.content.runs);
+    after = answer.content.next;
+  }
+  return runs;
+}
+
+const LARGE = JSON.stringify({ x: "x".repeat(5_000) });
+
+describe("a job that has ended", () => {
+  test("is told with everything, from the tree, by its next owner, and from the archive", async () => {
+    const id = await run("a", { data: LARGE, exitCode: 201, result: "r".repeat(2_000) });
+    const told = async (): Promise<void> => {
+      expect(await describeJob(id)).toMatchObject({
+        jobID: id,
+        name: "a",
+        state: "FINISHED",
+        owner: "w",
+        data: LARGE,
+        exit: 201,
+        result: "r".repeat(2_000),
+        runs: [{ outcome: "finished", worker: "w" }],
+      });
+      expect(await describeJob(id, "other")).toBe(404);
+    };
+    await told();
+    owner = await process.own({ archive });
+    await told();
+    expect(await owner.emptyArchive(-2 * 3_600_000)).toBe(1);
+    await told();
+    owner = await process.own({ archive });
+    await told();
+    expect(await describeJob(999)).toBe(404);
+  });
+
+  test("and lives tells both, newest run first; one that failed and was deleted is FAILED", async () => {
+    const id = await run("b", { exitCode: 500, result: "once" }, "RetryJob");
+    const { token } = takenOf(await owner.ask(command("GetJob", { name: "b" })))!;
+    await owner.ask(command("FailJob", { jobID: id, lease: token, exitCode: 400, result: "no" }));
+    const runs = [
+      { outcome: "failed", exit: 400 },
+      { outcome: "retried", exit: 500 },
+    ];
+    expect(await describeJob(id)).toMatchObject({ state: "FAILED", exit: 400, result: "no", runs });
+    await owner.ask(command("DeleteJob", { jobID: id }));
+    expect(await describeJob(id)).toMatchObject({ state: "FAILED", exit: 400, runs });
+  });
+});
+
+test("runs are listed newest first, page by page, over the tree and the archive", async () => {
+  const old = [await run("c"), await run("d"), await run("c", { result: "r".repeat(2_000) })];
+  await owner.emptyArchive(-2 * 3_600_000);
+  const young = [await run("c"), await run("d"), await run("c")];
+  const listed = await listRuns();
+  expect(listed.slice(0, 6).map(({ jobID }) => jobID)).toEqual([...young.reverse(), ...old.reverse()]);
+  // A large result is for who asks for the job.
+  expect(listed[3]).toMatchObject({ result: null });
+  expect((await listRuns(["c"])).map(({ name }) => name)).toEqual(["c", "c", "c", "c"]);
+  expect((await listRuns(undefined, 1_000)).length).toBe(listed.length);
+});
+
+test("what journals brought in and types that crash outlive their owner; the log shows no fault", async () => {
+  const reserved = await owner.ask({ verb: "ReserveIds", guest: "api-1" });
+  const id = reserved?.content.kind === "block" ? reserved.content.first : 0;
+  const created = command("CreateJob", { name: "j" });
+  const job: NewJob = created.verb === "CreateJobs" ? created.jobs[0]! : (undefined as never);
+  const ingest = {
+    verb: "IngestAdds",
+    guest: "api-1",
+    file: "1",
+    offset: 10,
+    jobs: [{ id, tenant: "default", at: 1, job }],
+  } as const;
+  expect((await owner.ask(ingest))?.status.code).toBe(200);
+  await owner.ask(command("CrashBedrockJob", { name: "x" }));
+  const { token } = takenOf(await owner.ask(command("GetJob", { name: "j" })))!;
+  await owner.ask(command("FinishJob", { jobID: id, lease: token }));
+  owner = await process.own({ archive });
+  expect((await owner.ask(ingest))?.status.code).toBe(200);
+  expect(takenOf(await owner.ask(command("GetJob", { name: "j" })))).toBeNull();
+  const crashing = idOf(await owner.ask(command("CreateJob", { name: "x" })));
+  await owner.ask(command("GetJob", { name: "x" }));
+  expect(await describeJob(crashing)).toMatchObject({ state: "FAILED" });
+  await owner.ask(command("ClearCrashedBedrockJobs"));
+  const faults = checkQueue(readTransactions(zooKeeper.logDir, zooKeeper.root), zooKeeper.root);
+  expect(faults.map(({ invariant, detail }) => `${invariant}: ${detail}`)).toEqual([]);
+});
