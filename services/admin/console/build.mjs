@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ADMIN } from "@sluice/wire";
+import { ADMIN, JOBS } from "@sluice/wire";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const OUT = join(HERE, "..", "dist", "console");
@@ -17,11 +17,20 @@ const endpointsOnly = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^@sluice\/wire$/ }, ({ path }) => ({ path, namespace: "wire" }));
     onLoad({ filter: /.*/, namespace: "wire" }, () => {
-      const light = Object.entries(ADMIN).map(([name, { id, method, path, permission, stream }]) => [
-        name,
-        { id, method, path, permission, stream },
-      ]);
-      return { contents: `export const ADMIN = ${JSON.stringify(Object.fromEntries(light))};`, loader: "js" };
+      const light = (table, placed) =>
+        JSON.stringify(
+          Object.fromEntries(
+            Object.entries(table).map(([name, { id, method, path, permission, stream }]) => [
+              name,
+              { id, method, path: placed(path), permission, stream },
+            ]),
+          ),
+        );
+      // The job queue's API is asked through the admin: there is one server for a page.
+      const contents =
+        `export const ADMIN = ${light(ADMIN, (path) => path)};` +
+        `export const JOBS = ${light(JOBS, (path) => path.replace(/^\/v1\//, "/v1/queue/"))};`;
+      return { contents, loader: "js" };
     });
   },
 };

@@ -10,6 +10,8 @@ const GOES: Readonly<Record<string, readonly [string, string]>> = {
   c: ["/collections", "collections"],
   w: ["/workers", "workers and stages"],
   o: ["/operations", "operations"],
+  q: ["/queues", "queues"],
+  s: ["/schedules", "schedules"],
   a: ["/audit", "audit"],
   m: ["/maintenance", "maintenance"],
 };

@@ -1,10 +1,12 @@
 /** Which pages there are, for whom, and where: the menu and the routes are made from this. */
-import { ADMIN, type Endpoint, type Model } from "@sluice/wire";
+import { ADMIN, type Endpoint, JOBS, type Model } from "@sluice/wire";
 import type { ComponentChildren } from "preact";
 import { Audit } from "./pages/audit.tsx";
 import { Batch } from "./pages/batch.tsx";
 import { Batches } from "./pages/batches.tsx";
 import { Collections } from "./pages/collections.tsx";
+import { Handler } from "./pages/handler.tsx";
+import { Handlers } from "./pages/handlers.tsx";
 import { Home } from "./pages/home.tsx";
 import { Job } from "./pages/job.tsx";
 import { Jobs } from "./pages/jobs.tsx";
@@ -13,6 +15,11 @@ import { MyDeposits } from "./pages/my-deposits.tsx";
 import { Nodes } from "./pages/nodes.tsx";
 import { Operation, Operations } from "./pages/operations.tsx";
 import { Outbox } from "./pages/outbox.tsx";
+import { QueueJob } from "./pages/queue-job.tsx";
+import { QueueTenant } from "./pages/queue-tenant.tsx";
+import { Queues } from "./pages/queues.tsx";
+import { Runners } from "./pages/runners.tsx";
+import { Schedules } from "./pages/schedules.tsx";
 import { Tokens } from "./pages/tokens.tsx";
 import { Workers } from "./pages/workers.tsx";
 import type { Place } from "./router.tsx";
@@ -74,6 +81,42 @@ export const PAGES: readonly PageRow[] = [
     show: () => <Collections />,
   },
   { pattern: "/workers", menu: "Workers", title: "Workers and stages", needs: ADMIN.workers, show: () => <Workers /> },
+  { pattern: "/queues", menu: "Queues", title: "Queues", needs: JOBS.listTenants, show: () => <Queues /> },
+  {
+    pattern: "/queues/{tenant}",
+    title: "Queue",
+    needs: JOBS.listJobs,
+    show: ({ tenant = "" }, place) => <QueueTenant key={tenant} tenant={tenant} place={place} />,
+  },
+  {
+    pattern: "/queues/{tenant}/jobs/{id}",
+    title: "Job of a queue",
+    needs: JOBS.describeJob,
+    show: ({ tenant = "", id = "" }) => <QueueJob key={id} tenant={tenant} id={id} />,
+  },
+  {
+    pattern: "/schedules",
+    menu: "Schedules",
+    title: "Schedules",
+    needs: JOBS.listJobs,
+    show: (_, place) => <Schedules place={place} />,
+  },
+  {
+    pattern: "/handlers",
+    menu: "Handlers",
+    title: "Handlers",
+    needs: JOBS.listHandlers,
+    show: (_, place) => <Handlers place={place} />,
+  },
+  {
+    pattern: "/handlers/{tenant}/{type}",
+    title: "Handler",
+    needs: JOBS.getHandler,
+    show: ({ tenant = "", type = "" }, place) => (
+      <Handler key={`${tenant} ${type}`} tenant={tenant} type={type} place={place} />
+    ),
+  },
+  { pattern: "/runners", menu: "Runners", title: "Runners", needs: JOBS.listWorkers, show: () => <Runners /> },
   { pattern: "/audit", menu: "Audit", title: "Audit", needs: ADMIN.audit, show: (_, place) => <Audit place={place} /> },
   {
     pattern: "/maintenance",

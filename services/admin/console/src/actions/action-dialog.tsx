@@ -1,4 +1,4 @@
-/** Every change asks why. Where the server wants it confirmed, it says why, and the id must be typed. */
+/** A change of deposits asks why; the job queue has no place for that. Where the server wants it confirmed, it says why, and the id must be typed. */
 import type { Answer } from "@sluice/client";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -20,6 +20,7 @@ interface ActionDialogProps {
   /** What must be typed where a confirmation is needed. */
   readonly word: string;
   readonly danger?: boolean;
+  readonly asksWhy?: boolean;
   readonly children?: ComponentChildren;
   readonly send: (sent: Sent) => Promise<Answer<{ readonly message: string }>>;
   readonly onDone: () => void;
@@ -30,13 +31,13 @@ export const NEEDS_CONFIRMATION = "CONFIRMATION_NEEDED";
 export const REASON_MIN = 3;
 
 export function ActionDialog(props: ActionDialogProps) {
-  const { title, says, verb, word, danger = false, children, send, onDone, onClose } = props;
+  const { title, says, verb, word, danger = false, asksWhy = true, children, send, onDone, onClose } = props;
   const [reason, setReason] = useState("");
   const [trouble, setTrouble] = useState<Trouble | null>(null);
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const confirming = trouble?.code === NEEDS_CONFIRMATION;
-  const ready = !busy && reason.trim().length >= REASON_MIN && (!confirming || typed === word);
+  const ready = !busy && (!asksWhy || reason.trim().length >= REASON_MIN) && (!confirming || typed === word);
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -58,7 +59,7 @@ export function ActionDialog(props: ActionDialogProps) {
       <form onSubmit={(event) => void submit(event)}>
         <p>{says}</p>
         {children}
-        <Reason value={reason} onChange={setReason} />
+        {asksWhy ? <Reason value={reason} onChange={setReason} /> : null}
         {confirming ? (
           <Confirmation why={trouble.detail} word={word} typed={typed} onType={setTyped} />
         ) : (

@@ -50,9 +50,11 @@ interface ChoiceProps {
   readonly label: string;
   readonly all: string;
   readonly options: readonly string[];
+  /** Where an option does not say by itself what it is. */
+  readonly words?: Readonly<Record<string, string>>;
 }
 
-export function Choice({ place, name, label, all, options }: ChoiceProps) {
+export function Choice({ place, name, label, all, options, words = {} }: ChoiceProps) {
   const value = place.query.get(name) ?? "";
   const shown = value === "" || options.includes(value) ? options : [value, ...options];
   return (
@@ -66,7 +68,7 @@ export function Choice({ place, name, label, all, options }: ChoiceProps) {
         <option value="">{all}</option>
         {shown.map((option) => (
           <option key={option} value={option}>
-            {option}
+            {words[option] ?? option}
           </option>
         ))}
       </select>

@@ -6,6 +6,13 @@ const STATE_TONES: Readonly<Record<string, Tone>> = {
   Completed: "good",
   Failed: "bad",
   Deleted: "idle",
+  QUEUED: "idle",
+  PAUSED: "warn",
+  FINISHED: "good",
+  FAILED: "bad",
+  CANCELLED: "idle",
+  ALIVE: "good",
+  DEAD: "bad",
 };
 
 /** Never colour alone: each tone has its sign. */
