@@ -7,7 +7,16 @@ export {
   type Wanted,
   type WantedJobs,
 } from "./client.ts";
-export { Ending, type EndingOptions, fail, finish, type Patience, retry, type RetryOptions } from "./endings.ts";
+export {
+  attemptsIn,
+  Ending,
+  type EndingOptions,
+  fail,
+  finish,
+  type Patience,
+  retry,
+  type RetryOptions,
+} from "./endings.ts";
 export { type Failure, failureText, type Outcome } from "./outcome.ts";
 export type { How, TransportOptions } from "./transport.ts";
 export type { Handle, Tools, WorkEvent, Working, WorkOptions } from "./work.ts";

@@ -2,7 +2,7 @@
 import type { TakenJob } from "@sluice/wire";
 import type { JobClient } from "./client.ts";
 import { attemptsIn, endingAfterThrow, type Ending, endingOf, PATIENCE, type Patience } from "./endings.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { LeaseKeeper, Lost } from "./lease-keeper.ts";
 import { failureText, type Outcome } from "./outcome.ts";
 import { pause } from "./pause.ts";
 
@@ -49,6 +49,11 @@ const LEASE_MS = 10_000;
 const GRACE_MS = 30_000;
 const AWAY_FIRST_MS = 200;
 const AWAY_MOST_MS = 5_000;
+
+const LOST_SAYS: Readonly<Record<Lost, string>> = {
+  told: "it was given to another",
+  silence: "nobody could be reached for too long",
+};
 
 export function startWork(
   client: JobClient,
@@ -128,21 +133,18 @@ class Worker implements Working {
   /** `ours` aborts when it is no longer. */
   async #run(job: TakenJob, ours: AbortController): Promise<void> {
     const { jobID, lease } = job;
-    const loss = { told: false };
     const { tenant } = this.#client;
+    const loss: { why: Lost | null } = { why: null };
     const letGo = this.#leases.hold({ tenant, jobID, lease }, this.#options.leaseMs ?? LEASE_MS, (why) => {
-      loss.told = why === "told";
-      this.#tell({
-        kind: "lost",
-        job,
-        why: loss.told ? "it was given to another" : "nobody could be reached for too long",
-      });
+      loss.why = why;
+      this.#tell({ kind: "lost", job, why: LOST_SAYS[why] });
       ours.abort(new Error("the job is no longer ours"));
     });
     this.#tell({ kind: "started", job });
     const ending = await this.#endingOf(job, ours.signal);
-    // Whoever was told that the job is another's has no say; who merely heard nothing may still be right.
-    if (!loss.told) await this.#say(job, ending, ours.signal);
+    // Whoever was told that the job is another's has no say. Who merely heard nothing may still be right: the token decides.
+    const mute = loss.why === "told" || (loss.why === "silence" && ending === null);
+    if (!mute) await this.#say(job, ending, ours.signal);
     letGo();
   }
 

@@ -1,0 +1,79 @@
+/** The queue's HTTP door on a real owner: as much of a job-api as a client needs. It can be closed, and come back at its port. */
+import type { Authenticator } from "@sluice/access";
+import { addOperations, callers, createApp, type HttpServer, listen } from "@sluice/http-api";
+import { type JobPorts, jobOperations, queueOfOwner } from "@sluice/job-doors";
+import { ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
+import { testZooKeeper } from "@sluice/testkit";
+import { connectSession } from "@sluice/zookeeper";
+
+export interface TestApi {
+  readonly url: string;
+  readonly owner: ShardOwner;
+  /** Nobody answers at its port, and who is connected is cut off. */
+  close(): Promise<void>;
+  reopen(): Promise<void>;
+  end(): Promise<void>;
+}
+
+const anybody: Authenticator = {
+  authenticate: () =>
+    Promise.resolve({
+      kind: "caller",
+      caller: { id: "token:ada", name: "Ada", role: "admin", scope: "all", tenants: "all" },
+    }),
+};
+const onError = (error: unknown): void => {
+  throw error;
+};
+
+export async function startJobApi(): Promise<TestApi> {
+  const { connect } = await testZooKeeper();
+  const session = await connectSession({ connect, timeoutMs: 30_000 });
+  const prepared = await prepareQueue(session);
+  if (!prepared.ok) throw new Error(prepared.problem);
+  const later = (ms: number, wake: () => void): (() => void) => {
+    const timer = globalThis.setTimeout(wake, ms);
+    return () => clearTimeout(timer);
+  };
+  const owning = await ownShard(0, { session, apiId: "api", later });
+  if (!owning.ok) throw new Error(owning.why);
+  const { owner } = owning;
+  const open = async (port: number): Promise<HttpServer> => {
+    const app = createApp({ onError }, (each) => {
+      each.use(callers({ authenticator: anybody, cookie: "sluice" }));
+      addOperations(each, jobOperations(portsOf(owner)));
+    });
+    const listening = await listen(app, { port });
+    if (!listening.ok) throw new Error(listening.message);
+    return listening.server;
+  };
+  let server = await open(0);
+  const { port } = server;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    owner,
+    close: () => server.close(0),
+    reopen: async () => void (server = await open(port)),
+    end: async () => {
+      await server.close(0);
+      await owner.resign();
+      await session.close();
+    },
+  };
+}
+
+/** Of one shard, without handlers, workers and blobs. */
+const portsOf = (owner: ShardOwner): JobPorts => ({
+  queue: queueOfOwner(owner),
+  everyShard: async (command) => new Map([[0, await owner.ask(command)]]),
+  take: () => Promise.resolve([]),
+  shards: () => [],
+  blobs: null,
+  handlers: {
+    put: () => Promise.resolve({ ok: false, why: "no-answer" }),
+    get: () => Promise.resolve("silence"),
+    list: () => Promise.resolve("silence"),
+    remove: () => Promise.resolve("silence"),
+  },
+  workers: () => Promise.resolve([]),
+});
