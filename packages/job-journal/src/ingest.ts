@@ -1,0 +1,192 @@
+/**
+ * Takes a shard's lines in: reserve, read, ask the owner to create their jobs, sync. Whoever dies between the last two asks
+ * again for jobs that are there, and the owner, which keeps the last id of each journal, answers for them without making
+ * any twice. While nobody owns the shard the lines wait.
+ */
+import type { BlobStore, JournalledJob, Reply } from "@sluice/job-queue";
+import type { Line } from "./batch-text.ts";
+import type { JobJournal } from "./job-journal.ts";
+import { jobOfLine } from "./new-jobs.ts";
+import type { Later, ShardQueue } from "./queue.ts";
+import type { Failpoint } from "./types.ts";
+
+export interface IngestHooks {
+  readonly onIngested?: (shard: number, jobs: number) => void;
+  /** Nobody could be asked, or nobody knows: the lines are tried again after a rest. */
+  readonly onWaiting?: (shard: number, why: string) => void;
+  /** This line can be no job, for a reason that does not go away: it is skipped, and told here for good. */
+  readonly onRefused?: (shard: number, line: Line, why: string) => void;
+}
+
+export interface IngestPorts {
+  readonly shard: number;
+  readonly guest: string;
+  readonly journal: JobJournal;
+  readonly queue: ShardQueue;
+  readonly blobs: BlobStore | null;
+  readonly later: Later;
+  readonly hooks: IngestHooks;
+  readonly failpoint?: (step: Failpoint) => Promise<void>;
+}
+
+export interface Ingest {
+  /** Takes no more; what is under way is finished. */
+  stop(): Promise<void>;
+}
+
+/** What one transaction takes. */
+const LINES = 50;
+const BYTES = 160 * 1024;
+/** Far above what an answer takes; a reader that dies takes its reservation along anyway. */
+const RESERVED_MS = 120_000;
+const REST_MS = { first: 100, longest: 5_000 } as const;
+/** Two blocks: one in use, one for the time when nobody can be asked. */
+const STOCK = 1_001;
+
+export function startIngest(ports: IngestPorts): Ingest {
+  const loop = new IngestLoop(ports);
+  const running = loop.run();
+  return { stop: () => (loop.stop(), running) };
+}
+
+class IngestLoop {
+  readonly #ports: IngestPorts;
+  #stopped = false;
+  #wake: (() => void) | null = null;
+  #woken = false;
+  #restMs: number = REST_MS.first;
+
+  constructor(ports: IngestPorts) {
+    this.#ports = ports;
+  }
+
+  async run(): Promise<void> {
+    const unlisten = this.#ports.journal.onWritten(() => this.#alarm());
+    while (!this.#stopped) {
+      const problem = (await this.#takeSome()) ?? (await restock(this.#ports));
+      if (problem === null) this.#restMs = REST_MS.first;
+      else this.#ports.hooks.onWaiting?.(this.#ports.shard, problem);
+      if (problem !== null) await this.#rest(this.#restMs);
+      else if (this.#ports.journal.stats().lines === 0) await this.#rest(null);
+      if (problem !== null) this.#restMs = Math.min(2 * this.#restMs, REST_MS.longest);
+    }
+    unlisten();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#alarm();
+  }
+
+  #alarm(): void {
+    this.#woken = true;
+    // New lines do not make an owner: a rest after a failure lasts.
+    if (this.#wake !== null && (this.#stopped || this.#restMs === REST_MS.first)) this.#wake();
+  }
+
+  /** Until lines are written if `ms` is null; else that long. */
+  #rest(ms: number | null): Promise<void> {
+    if (this.#stopped || (ms === null && this.#woken)) {
+      this.#woken = false;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const cancel = ms === null ? () => undefined : this.#ports.later(ms, () => this.#wake?.());
+      this.#wake = () => {
+        cancel();
+        this.#wake = null;
+        this.#woken = false;
+        resolve();
+      };
+    });
+  }
+
+  /** Null: all is well. */
+  async #takeSome(): Promise<string | null> {
+    const { journal, failpoint } = this.#ports;
+    const token = journal.readReserve(LINES, RESERVED_MS);
+    const read = await journal.read(token);
+    if (!read.ok) return read.why;
+    await failpoint?.("jobsRead");
+    for (const lines of chunksOf(read.lines)) {
+      const problem = await this.#ingest(lines);
+      if (problem === null) continue;
+      journal.release(token);
+      return problem;
+    }
+    await failpoint?.("jobsIngested");
+    const before = journal.stats().lines;
+    const synced = await journal.rsync(token);
+    if (!synced.ok) return synced.why;
+    const isIdle = read.lines.length === 0 && before > 0 && journal.stats().lines === before;
+    return isIdle ? "another reader has the lines" : null;
+  }
+
+  async #ingest(lines: readonly Line[]): Promise<string | null> {
+    const jobs: JournalledJob[] = [];
+    for (const line of lines) {
+      const job = await jobOfLine(line, this.#ports.blobs);
+      if (typeof job === "string") this.#ports.hooks.onRefused?.(this.#ports.shard, line, job);
+      else jobs.push({ id: line.id, tenant: line.tenant, at: line.atMs, job });
+    }
+    const last = jobs.at(-1);
+    if (last === undefined) return null;
+    const reply = await this.#ask(jobs, last.id);
+    if (typeof reply === "string") return reply;
+    if (reply.status.code === 200) {
+      this.#ports.hooks.onIngested?.(this.#ports.shard, jobs.length);
+      return null;
+    }
+    if (reply.status.code >= 500) return reply.status.text;
+    return this.#afterRefusal(lines, reply.status.text);
+  }
+
+  /** One of them can be no job: the others are. */
+  async #afterRefusal(lines: readonly Line[], why: string): Promise<string | null> {
+    const [only] = lines;
+    if (lines.length === 1 && only !== undefined) {
+      this.#ports.hooks.onRefused?.(this.#ports.shard, only, why);
+      return null;
+    }
+    for (const line of lines) {
+      const problem = await this.#ingest([line]);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+
+  async #ask(jobs: readonly JournalledJob[], offset: number): Promise<Reply | string> {
+    const { queue, shard, guest } = this.#ports;
+    const outcome = await queue.routeShard(shard, { verb: "IngestAdds", guest, file: "log", offset, jobs });
+    if (outcome.kind === "reply") return outcome.reply;
+    return outcome.kind === "unknown" ? "not known whether they were taken in" : outcome.why;
+  }
+}
+
+function chunksOf(lines: readonly Line[]): readonly (readonly Line[])[] {
+  const chunks: Line[][] = [];
+  let bytes = Infinity;
+  for (const line of lines) {
+    // JSON may make a byte longer; a blob's name is short, but who knows it yet.
+    const size = Math.min(2 * line.payload.length, BYTES / 2) + 500;
+    if (bytes + size > BYTES) chunks.push([]);
+    bytes = bytes + size > BYTES ? size : bytes + size;
+    chunks.at(-1)?.push(line);
+  }
+  return chunks;
+}
+
+/** Null: there are enough ids, or there are now. */
+export async function restock(
+  ports: Pick<IngestPorts, "shard" | "guest" | "journal" | "queue">,
+): Promise<string | null> {
+  const { shard, guest, journal, queue } = ports;
+  while (journal.stats().idsLeft < STOCK) {
+    const outcome = await queue.routeShard(shard, { verb: "ReserveIds", guest });
+    if (outcome.kind !== "reply") return `no ids: ${outcome.kind === "unknown" ? "no answer" : outcome.why}`;
+    const { content, status } = outcome.reply;
+    if (content.kind !== "block") return `no ids: ${status.text}`;
+    await journal.addIds(content.first, content.last);
+  }
+  return null;
+}

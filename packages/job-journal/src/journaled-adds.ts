@@ -1,0 +1,116 @@
+/**
+ * How doors add jobs. The serverless door's adds always go through the journal: accepted means on our disk. Other adds go to
+ * the owner, and to the journal only when they surely did not reach one; whose outcome is not known stays so, because the
+ * same job under a second id would be run twice.
+ */
+import { type BlobStore, type Command, type Reply, type Status, STATUS } from "@sluice/job-queue";
+import type { JobJournal } from "./job-journal.ts";
+import type { JobJournals } from "./job-journals.ts";
+import { payloadOfJob } from "./new-jobs.ts";
+import type { Outcome, TenantQueue } from "./queue.ts";
+import type { Jobtype, Written } from "./types.ts";
+
+export const ADD_STATUS = {
+  full: { code: 503, text: "The journal is full" },
+  notServed: { code: 503, text: "Nobody can number this job just now" },
+  disk: { code: 503, text: "The journal cannot be written" },
+} as const satisfies Record<string, Status>;
+
+export interface JournaledAdds {
+  /** A job for each payload; the ids are in their order. */
+  addLines(jobtype: Jobtype, payloads: readonly (string | Uint8Array)[]): Promise<Reply>;
+  /** As the queue's own; CreateJob(s) that surely did not reach an owner are accepted in the journal. */
+  route(tenant: string, command: Command): Promise<Outcome>;
+  /** Null: nobody knows whether it was done. */
+  ask(tenant: string, command: Command): Promise<Reply | null>;
+}
+
+export function journaledAdds(queue: TenantQueue, journals: JobJournals, blobs: BlobStore | null): JournaledAdds {
+  const adds = new Adds(queue, journals, blobs);
+  return {
+    addLines: (jobtype, payloads) => adds.addLines(jobtype, payloads),
+    route: (tenant, command) => adds.route(tenant, command),
+    ask: async (tenant, command) => {
+      const outcome = await adds.route(tenant, command);
+      if (outcome.kind === "reply") return outcome.reply;
+      return outcome.kind === "unknown" ? null : answer(ADD_STATUS.notServed);
+    },
+  };
+}
+
+class Adds {
+  readonly #queue: TenantQueue;
+  readonly #journals: JobJournals;
+  readonly #blobs: BlobStore | null;
+
+  constructor(queue: TenantQueue, journals: JobJournals, blobs: BlobStore | null) {
+    this.#queue = queue;
+    this.#journals = journals;
+    this.#blobs = blobs;
+  }
+
+  addLines({ tenant, name }: Jobtype, payloads: readonly (string | Uint8Array)[]): Promise<Reply> {
+    return this.#written(tenant, false, (journal) => journal.write({ tenant, name }, payloads));
+  }
+
+  async route(tenant: string, command: Command): Promise<Outcome> {
+    const outcome = await this.#queue.route(tenant, command);
+    if (!isPlainAdd(command)) return outcome;
+    if (outcome.kind === "reply") void this.#prepare(tenant);
+    if (outcome.kind !== "unavailable") return outcome;
+    const payloads = await Promise.all(command.jobs.map((job) => payloadOfJob(job, this.#blobs)));
+    const lines = payloads.flatMap((payload, n) =>
+      payload === null ? [] : { name: command.jobs[n]?.name ?? "", payload },
+    );
+    if (lines.length < command.jobs.length) return outcome;
+    const reply = await this.#written(tenant, command.single, (journal) => journal.writeForm("job", tenant, lines));
+    return reply.status.code === STATUS.ok.code ? { kind: "reply", reply } : outcome;
+  }
+
+  /** For the time when nobody can be asked: a journal for the tenant's shard, and ids. */
+  async #prepare(tenant: string): Promise<JobJournal | null> {
+    const told = this.#queue.shardOf(tenant);
+    const shard = told ?? this.#journals.tenants.shardOf(tenant);
+    if (shard === null) return null;
+    if (told !== null) await this.#journals.tenants.note(tenant, told);
+    if ((await this.#journals.begin(shard)) !== null) return null;
+    const journal = this.#journals.of(shard);
+    if (journal?.stats().idsLeft === 0) await this.#journals.stock(shard);
+    return journal;
+  }
+
+  async #written(tenant: string, single: boolean, write: (journal: JobJournal) => Promise<Written>): Promise<Reply> {
+    const journal = await this.#prepare(tenant);
+    if (journal === null) return answer(ADD_STATUS.notServed);
+    let written = await write(journal);
+    if (written.kind === "no ids") {
+      const shard = this.#journals.tenants.shardOf(tenant);
+      if (shard !== null) await this.#journals.stock(shard);
+      written = await write(journal);
+    }
+    return replyOf(written, single);
+  }
+}
+
+type CreateJobs = Extract<Command, { readonly verb: "CreateJobs" }>;
+
+/** A name that must be the only one, and children, need the owner. */
+const isPlainAdd = (command: Command): command is CreateJobs =>
+  command.verb === "CreateJobs" && command.jobs.every(({ unique, parent }) => !unique && parent === null);
+
+function replyOf(written: Written, single: boolean): Reply {
+  switch (written.kind) {
+    case "written":
+      return { status: STATUS.ok, content: { kind: "ids", ids: written.ids, single } };
+    case "refused":
+      return answer({ code: 402, text: written.why });
+    case "full":
+      return answer(ADD_STATUS.full);
+    case "no ids":
+      return answer(ADD_STATUS.notServed);
+    case "failed":
+      return answer(ADD_STATUS.disk);
+  }
+}
+
+const answer = (status: Status): Reply => ({ status, content: { kind: "none" } });
