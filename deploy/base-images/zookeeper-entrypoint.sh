@@ -14,7 +14,7 @@ if [ ! -f /conf/zoo.cfg ]; then
     echo "standaloneEnabled=${ZOO_STANDALONE_ENABLED:-true}"
     echo "4lw.commands.whitelist=${ZOO_4LW_COMMANDS_WHITELIST:-srvr}"
     echo "admin.enableServer=false"
-    for line in ${ZOO_CFG_EXTRA:-} ${ZOO_SERVERS:-}; do echo "$line"; done
+    for line in ${ZOO_CFG_EXTRA:-} ${ZOO_SERVERS:-server.1=localhost:2888:3888;2181}; do echo "$line"; done
   } > /conf/zoo.cfg
   echo "${ZOO_MY_ID:-1}" > /data/myid
 fi
