@@ -18,6 +18,8 @@ export const WorkerEntrySchema = z.strictObject({
   }),
   Status: z.enum(["ALIVE", "DEAD"]),
   sysid: z.number().int().min(1),
+  /** It runs the fleet's own jobs: whoever has a timer for the same leaves it to them. */
+  System: z.literal(true).optional(),
   /** Of a dead one: its jobs have been given back, so that its entry may go. */
   released: z.literal(true).optional(),
 });

@@ -23,3 +23,11 @@ export async function listWorkers(session: Session): Promise<readonly ListedWork
     return [{ entry, version, writtenMs: mtime, hasSession: answers.value[2 * at + 1]?.kind === "node" }];
   });
 }
+
+/** Whether somebody lives who runs the fleet's own jobs; null: no answer. */
+export async function isSystemServed(session: Session): Promise<boolean | null> {
+  const workers = await listWorkers(session);
+  return (
+    workers?.some(({ entry, hasSession }) => hasSession && entry.Status === "ALIVE" && entry.System === true) ?? null
+  );
+}

@@ -7,7 +7,7 @@ import { isWorkerName, paths } from "./paths.ts";
 import { Registration } from "./registration.ts";
 import { prepare, writeOnce } from "./write.ts";
 
-export type WorkerFacts = Pick<WorkerEntry, "Name" | "InstanceId" | "PrivateIp" | "PublicIp" | "sysid">;
+export type WorkerFacts = Pick<WorkerEntry, "Name" | "InstanceId" | "PrivateIp" | "PublicIp" | "sysid" | "System">;
 
 export type Registering =
   | { readonly ok: true; readonly registration: Registration }

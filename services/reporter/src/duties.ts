@@ -8,6 +8,7 @@ import type { PostmanParts } from "./postman.ts";
 import { sentMarks } from "./sent-marks.ts";
 import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
+import { makeCleaner, type OnCleaner } from "./cleaner.ts";
 import { cleanUpInbox } from "./clean-up-inbox.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
@@ -24,6 +25,8 @@ export interface DutyParts {
   readonly archive: Archive;
   /** The queue in the present session; null while there is none. */
   readonly queue: () => QueueContext | null;
+  /** Told with every look who cleans up. */
+  readonly onCleaner?: OnCleaner;
 }
 
 type Settings = Pick<ReporterConfig, "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_INTERVAL_MS" | "CLEAN_UP_INTERVAL_MS">;
@@ -49,7 +52,7 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
     endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpInbox(cleaning),
-    cleanUpSweep(cleaning, {
+    cleanUpSweep(cleaning, makeCleaner(parts.onCleaner), {
       everyMs: config.CLEAN_UP_INTERVAL_MS,
       retentionMs: config.RETENTION_DAYS * DAY_MS,
     }),

@@ -1,5 +1,6 @@
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import type { Registry } from "prom-client";
+import { CLEANERS, type OnCleaner } from "./cleaner.ts";
 import type { PostmanParts } from "./postman.ts";
 import type { EndedHoldsParts } from "./sweeps/ended-holds.ts";
 
@@ -25,6 +26,13 @@ export const REPORTER_METRICS = {
     labels: ["what"],
     exportedBy: "each worker",
   },
+  cleaner: {
+    type: "gauge",
+    name: "sluice_clean_up_by",
+    help: "Who looks for batches whose retention is over: 1 for reporter (its own timer) or job-runner (the job fleet/clean-up)",
+    labels: ["who"],
+    exportedBy: "each worker",
+  },
 } as const satisfies Record<string, MetricSpec>;
 
 const OUTCOMES = ["sent", "later", "refused", "nobody"] as const satisfies Parameters<ReporterCounters["onMail"]>[0][];
@@ -32,13 +40,17 @@ const OUTCOMES = ["sent", "later", "refused", "nobody"] as const satisfies Param
 export interface ReporterCounters {
   readonly onMail: NonNullable<PostmanParts["onMail"]>;
   readonly holds: EndedHoldsParts;
+  readonly onCleaner: OnCleaner;
 }
 
 export function reporterCounters(registry: Registry): ReporterCounters {
-  const { mails, lifted, released } = makeInstruments(REPORTER_METRICS, registry);
+  const { mails, lifted, released, cleaner } = makeInstruments(REPORTER_METRICS, registry);
   // Of a counter that appears with its first event, Prometheus does not see the first event.
   for (const outcome of OUTCOMES) mails.inc({ outcome }, 0);
   return {
+    onCleaner(who) {
+      for (const each of CLEANERS) cleaner.set({ who: each }, each === who ? 1 : 0);
+    },
     onMail: (outcome) => mails.inc({ outcome }),
     holds: { onLifted: (kind) => lifted.inc({ kind }), onReleased: (what, count) => released.inc({ what }, count) },
   };

@@ -43,7 +43,7 @@ import { join } from "node:path";
 import type { Archive } from "../src/archive.ts";
 import { reporterDuties } from "../src/duties.ts";
 import { openMailer } from "../src/open-mailer.ts";
-import { profilesOf, profileWith } from "./support.ts";
+import { aJobRunner, profilesOf, profileWith } from "./support.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
 const LETTERHEAD = { from: "sluice@sluice.example", replyTo: null, bcc: [] };
@@ -55,6 +55,7 @@ describe("the reporter on a real tree", () => {
   let operator: TestWorker;
   let inventory: Inventory;
   let running: { service: Service; ended: Promise<number> }[];
+  let cleaners: string[];
 
   beforeEach(async () => {
     zk = await testZooKeeper();
@@ -63,6 +64,7 @@ describe("the reporter on a real tree", () => {
     operator = await testWorker(zk.connect, "operator", { register: false });
     inventory = await openInventory({ kind: "sqlite", file: join(folder, "inventory.db") });
     running = [];
+    cleaners = [];
   });
   afterEach(async () => {
     await stopReporters();
@@ -121,6 +123,7 @@ describe("the reporter on a real tree", () => {
             folders,
             archive: overrides.archive ?? inventory,
             queue: () => queue()?.context ?? null,
+            onCleaner: (who) => cleaners.push(who),
           }).filter(overrides.only ?? (() => true)),
       },
       { clock: systemClock, random: Math.random, log: silentLog(), probe },
@@ -354,6 +357,21 @@ describe("the reporter on a real tree", () => {
     expect(await statusOf(batch)).toBe("none");
     expect(await inventory.findArchivedBatch(batch)).toMatchObject({ value: { jobCounts: { Completed: 2 } } });
     expect(violations()).toEqual([]);
+  });
+
+  test("leaves looking for old batches to a job-runner that runs the fleet's own jobs, while one lives", async () => {
+    const runner = await aJobRunner(zk.connect);
+    const { batch, jobs } = await aBatchOfJobs(intake, specs(1));
+    await startReporter({ retentionDays: 0 });
+    await end(jobs[0]!, "done");
+    await untilStatus(batch, "Completed");
+    const looks = cleaners.length;
+    await waitFor(() => cleaners.length >= looks + 2, { what: "it looked twice more" });
+    expect(await statusOf(batch)).toBe("Completed");
+    expect(new Set(cleaners)).toEqual(new Set(["job-runner"]));
+    await runner.leave();
+    await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
+    expect(cleaners.at(-1)).toBe("reporter");
   });
 
   test("keeps a batch that cannot be archived, until it can", async () => {

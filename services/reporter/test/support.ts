@@ -1,7 +1,10 @@
 import { parseProfile } from "@sluice/ingest-formats";
 import { batchId, type JobId, jobId, records, type Submission } from "@sluice/queue-core";
+import { openWorkers } from "@sluice/job-workers";
 import type { IoFault } from "@sluice/safe-io";
 import type { HandlerContext, Log } from "@sluice/stage-runtime";
+import { testWorker } from "@sluice/testkit";
+import { systemClock } from "@sluice/zookeeper";
 import type { Mail, Mailer, Sent } from "../src/mail.ts";
 import type { MarkedMail, SentMarks } from "../src/sent-marks.ts";
 import type { ReportedBatch, ReportedJob } from "../src/report.ts";
@@ -102,3 +105,20 @@ export const handlerContext = (log: Log = logbook().log): HandlerContext => ({
   clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
   failpoint: () => Promise.resolve(),
 });
+
+/** Two in the registry of those who run jobs: one for tenants only, and one for the fleet's own jobs too. */
+export async function aJobRunner(connect: string): Promise<{ readonly leave: () => Promise<void> }> {
+  const { session, close } = await testWorker(connect, "job-runner", { register: false });
+  const opened = await openWorkers(session, systemClock.nowMs);
+  if (!opened.ok) throw new Error(opened.why);
+  const facts = { InstanceId: "", PrivateIp: "", PublicIp: "" };
+  await opened.workers.register({ ...facts, Name: "tenants", sysid: 1 });
+  const fleet = await opened.workers.register({ ...facts, Name: "fleet", sysid: 2, System: true });
+  if (!fleet.ok) throw new Error(fleet.why);
+  return {
+    leave: async () => {
+      await fleet.registration.leave();
+      await close();
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import { type BatchId, type BatchState, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
+import type { Cleaner } from "../cleaner.ts";
 import { cleanUp, type CleanUpParts, type RecycleArea } from "../clean-up.ts";
 import { chunked, listBatches } from "./list-batches.ts";
 
@@ -11,14 +12,15 @@ export interface CleanUpOptions {
 const OVER: readonly BatchState[] = ["Completed", "Deleted"];
 const BATCHES_PER_READ = 500;
 
-/** Batches that ended long ago. */
-export const cleanUpSweep = (parts: CleanUpParts, options: CleanUpOptions): Sweep => ({
+/** Batches that ended long ago; where a job-runner orders them to be cleaned up, only what nobody would order. */
+export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: CleanUpOptions): Sweep => ({
   kind: "sweep",
   name: "clean-up",
   everyMs: options.everyMs,
   async run(ctx) {
     await finishOthersWork(parts.recycled, ctx);
-    for (const state of OVER) {
+    const states = (await cleaner.isOurs(ctx.queue.session, ctx.log)) ? OVER : [];
+    for (const state of states) {
       const ids = await listBatches(ctx.queue.session, state);
       for (const some of chunked(ids, BATCHES_PER_READ)) {
         for (const id of await expired(ctx.queue, state, some, options.retentionMs)) {
