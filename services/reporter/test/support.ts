@@ -108,8 +108,8 @@ export const handlerContext = (log: Log = logbook().log): HandlerContext => ({
 
 /** Two in the registry of those who run jobs: one for tenants only, and one for the fleet's own jobs too. */
 export async function aJobRunner(connect: string): Promise<{ readonly leave: () => Promise<void> }> {
-  const { session, close } = await testWorker(connect, "job-runner", { register: false });
-  const opened = await openWorkers(session, systemClock.nowMs);
+  const worker = await testWorker(connect, "job-runner", { register: false });
+  const opened = await openWorkers(worker.session, systemClock.nowMs);
   if (!opened.ok) throw new Error(opened.why);
   const facts = { InstanceId: "", PrivateIp: "", PublicIp: "" };
   await opened.workers.register({ ...facts, Name: "tenants", sysid: 1 });
@@ -118,7 +118,7 @@ export async function aJobRunner(connect: string): Promise<{ readonly leave: () 
   return {
     leave: async () => {
       await fleet.registration.leave();
-      await close();
+      await worker.close();
     },
   };
 }
