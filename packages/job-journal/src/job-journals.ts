@@ -64,6 +64,8 @@ export class JobJournals {
   readonly #opening = new Map<number, Promise<string | null>>();
   readonly #stocking = new Map<number, Promise<string | null>>();
 
+  #closed = false;
+
   constructor(options: JobJournalsOptions, owner: Ownership, guest: string, tenants: Tenants) {
     this.#options = options;
     this.#owner = owner;
@@ -73,6 +75,7 @@ export class JobJournals {
 
   /** Null: there is one for this shard, and its lines are taken in; else why not. */
   begin(shard: number): Promise<string | null> {
+    if (this.#closed) return Promise.resolve("the journals are closed");
     if (this.#kept.has(shard)) return Promise.resolve(null);
     const opening = this.#opening.get(shard) ?? this.#open(shard).finally(() => this.#opening.delete(shard));
     this.#opening.set(shard, opening);
@@ -97,6 +100,9 @@ export class JobJournals {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
+    await this.tenants.written();
+    await Promise.allSettled(this.#opening.values());
     await Promise.all([...this.#kept.values()].map(({ ingest }) => ingest.stop()));
     await Promise.allSettled(this.#stocking.values());
     await Promise.all([...this.#kept.values()].map(({ journal }) => journal.close()));

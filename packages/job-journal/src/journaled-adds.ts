@@ -3,7 +3,7 @@
  * the owner, and to the journal only when they surely did not reach one; whose outcome is not known stays so, because the
  * same job under a second id would be run twice.
  */
-import { type BlobStore, type Command, type Reply, type Status, STATUS } from "@sluice/job-queue";
+import { type BlobStore, type Command, type CreateJobs, type Reply, type Status, STATUS } from "@sluice/job-queue";
 import type { JobJournal } from "./job-journal.ts";
 import type { JobJournals } from "./job-journals.ts";
 import { payloadOfJob } from "./new-jobs.ts";
@@ -56,7 +56,7 @@ class Adds {
   async route(tenant: string, command: Command): Promise<Outcome> {
     const outcome = await this.#queue.route(tenant, command);
     if (!isPlainAdd(command)) return outcome;
-    if (outcome.kind === "reply") void this.#prepare(tenant);
+    if (outcome.kind === "reply" && outcome.reply.status.code === STATUS.ok.code) this.#prepareAside(tenant);
     if (outcome.kind !== "unavailable") return outcome;
     const payloads = await Promise.all(command.jobs.map((job) => payloadOfJob(job, this.#blobs)));
     const lines = payloads.flatMap((payload, n) =>
@@ -65,6 +65,11 @@ class Adds {
     if (lines.length < command.jobs.length) return outcome;
     const reply = await this.#written(tenant, command.single, (journal) => journal.writeForm("job", tenant, lines));
     return reply.status.code === STATUS.ok.code ? { kind: "reply", reply } : outcome;
+  }
+
+  /** Nobody waits for it, and it is tried again with the next add: whoever was answered has no use for its failure. */
+  #prepareAside(tenant: string): void {
+    void this.#prepare(tenant).catch(() => undefined);
   }
 
   /** For the time when nobody can be asked: a journal for the tenant's shard, and ids. */
@@ -91,8 +96,6 @@ class Adds {
     return replyOf(written, single);
   }
 }
-
-type CreateJobs = Extract<Command, { readonly verb: "CreateJobs" }>;
 
 /** A name that must be the only one, and children, need the owner. */
 const isPlainAdd = (command: Command): command is CreateJobs =>

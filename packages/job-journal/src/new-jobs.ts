@@ -1,12 +1,9 @@
 /** A line of the journal as the job that it becomes, and the other way round. */
-import { type BlobStore, isStatus, type NewJob, readCommand } from "@sluice/job-queue";
+import { type BlobStore, isStatus, type NewJob, readCommand, TREE_BYTES } from "@sluice/job-queue";
 import type { Line } from "./batch-text.ts";
 
 /** Whoever takes jobs in asks for nobody. */
 const NOBODY = { kind: "timed", worker: "" } as const;
-
-/** What the tree takes; larger data goes to the store of blobs. */
-const TREE_BYTES = 60 * 1024;
 
 /** Of what the caller said of it; null for data that is in the store of blobs and not there any more. */
 export async function payloadOfJob(job: NewJob, blobs: BlobStore | null): Promise<Buffer | null> {

@@ -36,4 +36,9 @@ export class Tenants {
     this.#writing = writing.catch(() => undefined);
     await writing;
   }
+
+  /** When nothing is on its way to disk. */
+  async written(): Promise<void> {
+    await this.#writing;
+  }
 }

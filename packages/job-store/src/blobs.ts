@@ -5,14 +5,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import type { BlobRef, BlobStore } from "@sluice/job-queue";
+import { type BlobRef, type BlobStore, DATA_BYTES, RESULT_BYTES } from "@sluice/job-queue";
 import { ContainedFolder, IoError, type Outcome, type UnfinishedFile } from "@sluice/safe-io";
 import { blobName, DOOMED, doomedCopies, FRESH_MS } from "./blob-files.ts";
 import { sweepBlobs, type SweepPorts, type Swept } from "./sweep.ts";
 
-const MB = 1024 * 1024;
 /** What one blob may hold: the data of a job, or what a run left. */
-export const BLOB_BYTES = { data: MB, result: 16 * MB } as const;
+export const BLOB_BYTES = { data: DATA_BYTES, result: RESULT_BYTES } as const;
 
 export interface Clock {
   readonly nowMs: () => number;
