@@ -1,40 +1,29 @@
 /** The commands over real HTTP. */
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { addOperations, createApp, type HttpServer, listen, openApiDocument, problem } from "@sluice/http-api";
+import { type HttpServer, openApiDocument } from "@sluice/http-api";
+import { JOBS } from "@sluice/wire";
 import { jobOperations } from "../src/http/operations.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
+import { portsOf, serveJobs } from "./support/http-door.ts";
 
 let queue: MemoryQueue;
 let server: HttpServer;
 
-const operationsOf = (of: MemoryQueue): ReturnType<typeof jobOperations> =>
-  jobOperations({
-    queue: of,
-    refuse: (_, tenant) => (tenant === "closed" ? problem("FORBIDDEN", "not your tenant") : null),
-  });
-
 beforeEach(async () => {
   queue = new MemoryQueue();
-  const onError = (error: unknown): void => {
-    throw error;
-  };
-  const listening = await listen(
-    createApp({ onError }, (app) => addOperations(app, operationsOf(queue))),
-    { port: 0 },
-  );
-  if (!listening.ok) throw new Error(listening.message);
-  server = listening.server;
+  server = await serveJobs(portsOf(queue));
 });
 afterEach(() => server.close(0));
 
-const call = async (verb: string, body: unknown, tenant = "default", signal?: AbortSignal): Promise<Response> =>
-  fetch(`http://127.0.0.1:${server.port}/v1/tenants/${tenant}/commands/${verb}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
+const ask = async (method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> =>
+  fetch(`http://127.0.0.1:${server.port}${path}`, {
+    method,
+    ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
+const call = (verb: string, body: unknown, tenant = "default", signal?: AbortSignal): Promise<Response> =>
+  ask("POST", `/v1/tenants/${tenant}/commands/${verb}`, body, signal);
 const json = async (verb: string, body: unknown): Promise<unknown> => (await call(verb, body)).json();
 
 describe("commands over HTTP", () => {
@@ -50,22 +39,19 @@ describe("commands over HTTP", () => {
       priority: 500,
       repeat: "FINISHED, +1 MINUTE",
     });
-    expect(
-      await json("RenewLeases", {
-        leases: [
-          { jobID: 1, lease: taken.lease },
-          { jobID: 2, lease: "1.9" },
-        ],
-      }),
-    ).toEqual({
-      lost: [2],
-    });
+    const leases = [
+      { tenant: "default", jobID: 1, lease: taken.lease },
+      { tenant: "default", jobID: 2, lease: "1.9" },
+    ];
+    expect(await (await ask("POST", "/v1/workers/w-1/renew", { leases })).json()).toEqual({ lost: [2] });
     expect(await json("UpdateJob", { jobID: 1, data: { value: 2 }, lease: taken.lease })).toEqual({});
     expect(await json("QueryJob", { jobID: 1 })).toMatchObject({ state: "RUNNING", data: { value: 2 } });
     expect((await call("FinishJob", { jobID: 1, lease: "1.77" })).status).toBe(409);
     expect(await json("FinishJob", { jobID: 1, lease: taken.lease, exitCode: 200 })).toEqual({});
-    const list = await fetch(`http://127.0.0.1:${server.port}/v1/tenants/default/jobs`);
-    expect(await list.json()).toMatchObject({ jobs: [{ jobID: 1, state: "QUEUED" }] });
+    expect(await (await ask("GET", "/v1/tenants/default/jobs")).json()).toMatchObject({
+      items: [{ jobID: 1, state: "QUEUED", repeat: "finished, +1 minute" }],
+      next_cursor: null,
+    });
   });
 
   test("data that is sent as a text keeps its bytes", async () => {
@@ -112,11 +98,15 @@ describe("commands over HTTP", () => {
     expect(await json("QueryJob", { jobID: 2 })).toMatchObject({ state: "QUEUED" });
   });
 
-  test("are described", async () => {
-    const info = { title: "Jobs", version: "1", description: "The general queue", groups: { Jobs: "commands" } };
-    const document = openApiDocument(info, operationsOf(queue));
-    expect(Object.keys(document.paths)).toHaveLength(14);
-    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>);
+  test("are described, with every endpoint of the table", async () => {
+    const groups = { Commands: "", Queue: "", Workers: "", Handlers: "", etcd: "", Serverless: "" };
+    const info = { title: "Jobs", version: "1", description: "The general queue", groups };
+    const operations = jobOperations(portsOf(queue));
+    const served = operations.map(({ spec }) => `${spec.method} ${spec.path}`);
+    expect(served).toEqual(expect.arrayContaining(Object.values(JOBS).map(({ method, path }) => `${method} ${path}`)));
+    const result = await new Validator().validate(
+      JSON.parse(JSON.stringify(openApiDocument(info, operations))) as Record<string, unknown>,
+    );
     expect(result.valid ? [] : result.errors).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 /** The serverless document's jobs, mapped to the one model. */
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { isStatus } from "@sluice/job-queue";
-import { endingOf, payloadOf, payloadsOf, printIds, readAddedJobs } from "../src/serverless/jobs.ts";
+import { endingOf, payloadOf, payloadsOf, printIds, readAdding } from "../src/serverless/jobs.ts";
+import { portsOf } from "./support/http-door.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 
 let queue: MemoryQueue;
@@ -10,9 +11,9 @@ beforeEach(() => {
 });
 
 async function add(client: string, type: string, body: string): Promise<string> {
-  const command = readAddedJobs(client, type, body);
-  if (isStatus(command)) return `${command.code} ${command.text}`;
-  return printIds((await queue.ask(client, command))!);
+  const payloads = readAdding(client, type, body);
+  if (isStatus(payloads)) return `${payloads.code} ${payloads.text}`;
+  return printIds(await portsOf(queue).addLines({ tenant: client, name: type }, payloads));
 }
 
 async function dataOf(id: number, tenant = "default"): Promise<string | null> {

@@ -32,7 +32,7 @@ export interface WirePorts {
 export interface Peer {
   /** Stands in the records of the jobs it takes. */
   readonly name: string;
-  /** From an address that is not public. */
+  /** From this machine. */
   readonly isNear: boolean;
 }
 

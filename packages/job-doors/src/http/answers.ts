@@ -1,10 +1,11 @@
 /** The queue's answers over HTTP: JSON, put together from text so that data keeps its bytes; refusals as problems. */
 import { type Problem, problem, type ProblemCode } from "@sluice/http-api";
-import type { Content, Reply, Status } from "@sluice/job-queue";
+import type { Content, Reply, Status, TakenView } from "@sluice/job-queue";
 import { printJob } from "../bedrock/json-printer.ts";
 
 const print = (text: string): string => JSON.stringify(text);
 
+/** Of a command's answer. */
 export function jsonOf(content: Content): string {
   switch (content.kind) {
     case "none":
@@ -12,29 +13,18 @@ export function jsonOf(content: Content): string {
     case "ids":
       return content.single ? `{"jobID":${content.ids[0]}}` : `{"jobIDs":[${content.ids.join(",")}]}`;
     case "taken": {
-      const jobs = content.jobs.map(
-        ({ view, token }) => `${printJob(view, "all", print).slice(0, -1)},"lease":${print(token)}}`,
-      );
+      const jobs = content.jobs.map(({ view, token }) => printTaken(view, token));
       return content.single ? (jobs[0] ?? "{}") : `{"jobs":[${jobs.join(",")}]}`;
     }
     case "job":
       return printJob(content.job, "all", print);
-    case "list":
-      return `{"jobs":[${content.jobs.map((job) => printJob(job, "all", print)).join(",")}]}`;
-    case "lost":
-      return `{"lost":[${content.ids.join(",")}]}`;
-    case "released":
-      return `{"released":[${content.ids.join(",")}]}`;
-    case "record":
-      return JSON.stringify(content.record);
-    case "runs":
-      return JSON.stringify({ runs: content.runs, next: content.next });
-    case "counts":
-      return JSON.stringify({ types: content.types });
-    case "block":
-      return JSON.stringify({ first: content.first, last: content.last });
+    default:
+      throw new Error(`no command is answered with ${content.kind}`);
   }
 }
+
+export const printTaken = (view: TakenView, token: string): string =>
+  `${printJob(view, "all", print).slice(0, -1)},"lease":${print(token)}}`;
 
 /** Null for what went well. The document's numbers have other meanings in HTTP; its words are the detail. */
 export function problemOf({ status }: Reply): Problem | null {

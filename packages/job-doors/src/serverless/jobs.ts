@@ -2,9 +2,7 @@
  * The serverless document's way to add jobs: a payload per line, for a type of a client. Client and type are tenant and name
  * of the one model; a payload is any text, so it stands in the job's data under a name of its own.
  */
-import { type Command, isTenant, readCommand, type Reply, type Status, STATUS } from "@sluice/job-queue";
-
-const UNSEEN = { kind: "timed", worker: "" } as const;
+import { isTenant, type Reply, type Status, STATUS } from "@sluice/job-queue";
 
 /** Commas and bars separate fields in journals and results: a type that has them could be taken for another. */
 const TYPE = /^[^\s,|/]+$/;
@@ -17,12 +15,12 @@ export function payloadsOf(body: string): string[] {
     .filter((line) => line.trim() !== "");
 }
 
-export function readAddedJobs(client: string, type: string, body: string): Command | Status {
+/** What is to be added, or why it cannot be. */
+export function readAdding(client: string, type: string, body: string): readonly string[] | Status {
   if (!isTenant(client)) return STATUS.malformed("client");
   if (!TYPE.test(type)) return STATUS.malformed("type");
-  const jobs = payloadsOf(body).map((payload) => ({ name: type, data: { payload } }));
-  if (jobs.length === 0) return STATUS.missing("payload");
-  return readCommand("CreateJobs", { jobs: JSON.stringify(jobs) }, { tenant: client, caller: UNSEEN });
+  const payloads = payloadsOf(body);
+  return payloads.length === 0 ? STATUS.missing("payload") : payloads;
 }
 
 /** The ids, a line each, in the order of the payloads. */

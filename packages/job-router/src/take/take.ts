@@ -20,6 +20,8 @@ import type { Board } from "./board.ts";
 export interface Take {
   readonly worker: string;
   readonly tenants: "all" | readonly string[];
+  /** Of all tenants, these not. */
+  readonly without?: readonly string[];
   /** Patterns; all types unless given. */
   readonly types?: readonly string[];
   readonly limit: number;
@@ -62,6 +64,7 @@ export class Taker {
   readonly #ports: TakePorts;
   readonly #scheduler: FairScheduler;
   waiters = 0;
+  isStopped = false;
 
   constructor(ports: TakePorts, scheduler: FairScheduler) {
     this.#ports = ports;
@@ -81,7 +84,7 @@ export class Taker {
         if (jobs.length > 0 || asked.gone.aborted) return jobs;
         // What was planned and not there: the next in turn.
         if (plan.length > 0) continue;
-        if (now >= deadline) return [];
+        if (this.isStopped || now >= deadline) return [];
         const belief = board.nextBelief(now) ?? Infinity;
         await due.next(Math.max(1, Math.min(deadline - now, belief - now, LOOK_AGAIN_MS)), asked.gone);
       }
@@ -91,11 +94,11 @@ export class Taker {
   }
 
   /** One pick for each job, then one request for each type. */
-  #plan({ tenants, limit }: Take, types: readonly NameMatch[] | null): readonly Planned[] {
+  #plan({ tenants, without = [], limit }: Take, types: readonly NameMatch[] | null): readonly Planned[] {
     const { clock, board, waiting } = this.#ports;
     const now = clock.monotonicMs();
     const isWanted = ({ tenant, name }: WaitingType): boolean =>
-      (tenants === "all" || tenants.includes(tenant)) &&
+      (tenants === "all" ? !without.includes(tenant) : tenants.includes(tenant)) &&
       (types === null || types.some((each) => matchesName(each, name)));
     const left = new Map<string, { readonly shard: number; type: WaitingType }>();
     for (const { shard, type } of waiting()) {

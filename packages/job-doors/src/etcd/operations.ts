@@ -1,0 +1,207 @@
+/** The etcd document's endpoints: container jobs and workers, in the nodes that etcd's clients read. */
+import { callerOf, operation, type Operation, type Problem, problem, readInput } from "@sluice/http-api";
+import { DEFAULT_TENANT, isStatus, isTenant, readCommand, type State, STATES } from "@sluice/job-queue";
+import { JobWorker } from "@sluice/wire";
+import { z } from "zod";
+import { problemOf } from "../http/answers.ts";
+import type { JobPorts } from "../http/ports.ts";
+import { readText } from "../http/read-text.ts";
+import { type Response, SILENCE } from "../http/serve.ts";
+import { type Intent, tenantProblem } from "../http/tenancy.ts";
+import { statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
+import { describeOne, gatherJobs } from "./gather.ts";
+import { CONTAINER_JOB, EtcdJob, EtcdList, type EtcdNode, EtcdOne, type EtcdState, SubmittedJob } from "./schema.ts";
+import { nodeOf, phaseOf, showEtcdJob } from "./view.ts";
+
+const group = "etcd";
+const SUBMIT_BYTES = 2 * 1024 * 1024;
+const LIST_LIMIT = { usual: 1_000, most: 10_000 } as const;
+const tenant = z.string().refine(isTenant, "a-z, 0-9 and -, up to 64").default(DEFAULT_TENANT);
+const plain = z.enum(["true", "false"]).optional().describe("true: the jobs themselves, without etcd's nodes");
+const problems = ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN"] as const;
+
+export const etcdOperations = (ports: JobPorts): readonly Operation[] => [
+  submit(ports),
+  list(ports, LISTS.jobs),
+  list(ports, LISTS.new),
+  list(ports, LISTS.running),
+  list(ports, LISTS.finished),
+  getOne(ports),
+  workers(ports),
+];
+
+interface ListRow {
+  readonly folder: string;
+  readonly summary: string;
+  /** Of jobs that live, those that may be meant. */
+  readonly states: readonly State[];
+  /** Null: all. */
+  readonly phase: EtcdState["State"] | null;
+}
+
+const LISTS = {
+  jobs: { folder: "jobs", summary: "All container jobs, in the order of submission", states: STATES, phase: null },
+  new: { folder: "new", summary: "Those that wait", states: ["QUEUED", "PAUSED"], phase: "QUEUED" },
+  running: { folder: "running", summary: "Those at work", states: ["RUNNING", "RUNQUEUED"], phase: "STARTED" },
+  finished: {
+    folder: "finished",
+    summary: "Those that have ended",
+    states: ["FINISHED", "FAILED", "CANCELLED"],
+    phase: "FINISHED",
+  },
+} as const satisfies Readonly<Record<string, ListRow>>;
+
+const refusal = (response: Response, of: string, intent: Intent): Problem | null =>
+  tenantProblem(callerOf(response), of, intent);
+
+function submit(ports: JobPorts): Operation {
+  const spec = {
+    id: "etcdSubmitJob",
+    method: "post",
+    path: "/v2/keys/jobs",
+    group,
+    summary: "Submit a container job: the document's schema as JSON, or as etcd's form field `value`",
+    permission: "use-jobs",
+    query: z.strictObject({ tenant }),
+    responses: { 201: { description: "the job", content: { "application/json": EtcdOne } } },
+    problems,
+  } as const;
+  return operation(spec, async ({ query }, request, response) => {
+    const refused = refusal(response, query.tenant, "act");
+    if (refused !== null) return { problem: refused };
+    const body = await readText(request, SUBMIT_BYTES);
+    if ("problem" in body) return body;
+    const value = request.is("urlencoded") === false ? body.text : (new URLSearchParams(body.text).get("value") ?? "");
+    const read = readInput(SubmittedJob, parsed(value));
+    if (!read.ok) return { problem: read.problem };
+    const made = await createJob(ports, query.tenant, read.value);
+    if ("problem" in made) return made;
+    const job = await describeOne(ports, query.tenant, made.id);
+    return "problem" in job ? job : { status: 201, body: { action: "create", node: nodeOf(job.found, "jobs") } };
+  });
+}
+
+/** What is no JSON is missing everything. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+async function createJob(
+  { queue }: JobPorts,
+  of: string,
+  { Container, Fileset }: SubmittedJob,
+): Promise<{ readonly id: number } | { readonly problem: Problem }> {
+  const fields = { name: CONTAINER_JOB, data: JSON.stringify({ Container, Fileset }) };
+  const command = readCommand("CreateJob", fields, { tenant: of, caller: { kind: "timed", worker: "" } });
+  const reply = isStatus(command)
+    ? statusOnly(command)
+    : ((await queue.ask(of, command)) ?? statusOnly(UNKNOWN_OUTCOME));
+  const found = problemOf(reply);
+  if (found !== null) return { problem: found };
+  const id = reply.content.kind === "ids" ? reply.content.ids[0] : undefined;
+  if (id === undefined) throw new Error("a job was created without an id");
+  return { id };
+}
+
+function list(ports: JobPorts, { folder, summary, states, phase }: ListRow): Operation {
+  const spec = {
+    id: `etcdList${folder.charAt(0).toUpperCase()}${folder.slice(1)}`,
+    method: "get",
+    path: `/v2/keys/${folder}`,
+    group,
+    summary,
+    permission: "see-jobs",
+    query: z.strictObject({
+      tenant,
+      plain,
+      after: z.coerce.number("expected a job's number").int().min(0).default(0).describe("ids above this one"),
+      limit: z.coerce.number("expected a whole number").int().min(1).max(LIST_LIMIT.most).default(LIST_LIMIT.usual),
+      recursive: z.string().optional(),
+      sorted: z.string().optional(),
+    }),
+    responses: { 200: { description: "the jobs", content: { "application/json": EtcdList } } },
+    problems,
+  } as const;
+  return operation(spec, async ({ query }, _request, response) => {
+    const refused = refusal(response, query.tenant, "look");
+    if (refused !== null) return { problem: refused };
+    const { after, limit } = query;
+    const ended = phase === null || phase === "FINISHED";
+    const got = await gatherJobs(ports, { tenant: query.tenant, states, ended, after, limit });
+    if ("problem" in got) return got;
+    const jobs = got.found.filter((record) => phase === null || phaseOf(record) === phase);
+    if (query.plain === "true")
+      return { status: 200, body: { jobs: jobs.map((job) => ({ Id: String(job.jobID), ...showEtcdJob(job) })) } };
+    return {
+      status: 200,
+      body: listing(
+        folder,
+        jobs.map((job) => nodeOf(job, folder)),
+      ),
+    };
+  });
+}
+
+const listing = (folder: string, nodes: readonly EtcdNode[]): z.input<typeof EtcdList> => ({
+  action: "get",
+  node: { key: `/${folder}`, dir: true, nodes: [...nodes] },
+});
+
+function getOne(ports: JobPorts): Operation {
+  const spec = {
+    id: "etcdGetJob",
+    method: "get",
+    path: "/v2/keys/jobs/{id}",
+    group,
+    summary: "A container job, also one that has ended",
+    permission: "see-jobs",
+    params: z.strictObject({ id: z.coerce.number("expected a job's number").int().min(1) }),
+    query: z.strictObject({ tenant, plain }),
+    responses: { 200: { description: "the job", content: { "application/json": z.union([EtcdOne, EtcdJob]) } } },
+    problems,
+  } as const;
+  return operation(spec, async ({ params: { id }, query }, _request, response) => {
+    const refused = refusal(response, query.tenant, "look");
+    if (refused !== null) return { problem: refused };
+    const got = await describeOne(ports, query.tenant, id);
+    if ("problem" in got) return got;
+    if (got.found.name !== CONTAINER_JOB) return { problem: problem("NOT_FOUND", "this is no container job") };
+    if (query.plain === "true") return { status: 200, body: { Id: String(id), ...showEtcdJob(got.found) } };
+    return { status: 200, body: { action: "get", node: nodeOf(got.found, "jobs") } };
+  });
+}
+
+function workers(ports: JobPorts): Operation {
+  const spec = {
+    id: "etcdListWorkers",
+    method: "get",
+    path: "/v2/keys/workers",
+    group,
+    summary: "The workers, living and dead",
+    permission: "see-fleet",
+    query: z.strictObject({ plain, recursive: z.string().optional(), sorted: z.string().optional() }),
+    responses: {
+      200: {
+        description: "the workers",
+        content: { "application/json": z.union([EtcdList, z.object({ workers: z.array(JobWorker) })]) },
+      },
+    },
+    problems,
+  } as const;
+  return operation(spec, async ({ query }) => {
+    const found = await ports.workers();
+    if (found === null) return SILENCE;
+    if (query.plain === "true") return { status: 200, body: { workers: found } };
+    const nodes = found.map((worker): EtcdNode => ({
+      key: `/workers/${worker.Name}`,
+      value: JSON.stringify(worker),
+      createdIndex: worker.sysid,
+      modifiedIndex: Date.parse(worker.Heartbeat),
+    }));
+    return { status: 200, body: listing("workers", nodes) };
+  });
+}

@@ -1,0 +1,107 @@
+/** An endpoint of the table and what is done for it, as an operation; who is of another tenant gets no further. */
+import type { Caller } from "@sluice/access";
+import {
+  ANSWERED,
+  callerOf,
+  endpointSpec,
+  type Handled,
+  operation,
+  type Operation,
+  type OperationInput,
+  type OperationSpec,
+  type Problem,
+  problem,
+} from "@sluice/http-api";
+import type { Reply } from "@sluice/job-queue";
+import type { Endpoint } from "@sluice/wire";
+import { z } from "zod";
+import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
+import { jsonOf, problemOf } from "./answers.ts";
+import { tenantProblem } from "./tenancy.ts";
+
+export type Response = Parameters<Parameters<typeof operation>[1]>[2];
+
+export interface Asked<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends OperationInput<P, Q, B> {
+  readonly caller: Caller;
+  readonly response: Response;
+}
+
+/** JSON text that is answered as it stands: a job's data keeps its bytes. */
+export interface Raw {
+  readonly json: string;
+}
+
+export type Served<A> = { readonly value: A } | Raw | { readonly problem: Problem } | typeof ANSWERED;
+
+const MB = 1024 * 1024;
+/** A CreateJobs of ten thousand; or a result of 16 MB, as JSON prints it. */
+const BODY_BYTES = { usual: 8 * MB, results: 34 * MB } as const;
+
+export const SILENCE = {
+  problem: problem("UNAVAILABLE", "the queue's tree cannot be reached", { retryAfterSeconds: 2 }),
+};
+
+export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
+  endpoint: Endpoint<P, Q, B, A>,
+  handle: (asked: Asked<P, Q, B>) => Promise<Served<z.output<A>>> | Served<z.output<A>>,
+): Operation {
+  return operation(specOf(endpoint), async (input, _request, response) => {
+    const caller = callerOf(response);
+    const intent = endpoint.method === "get" || endpoint.permission === "see-jobs" ? "look" : "act";
+    const tenant = tenantOf(input.params);
+    const refused = tenant === null ? null : tenantProblem(caller, tenant, intent);
+    if (refused !== null) return { problem: refused };
+    const served = await handle({ ...input, caller, response });
+    if (served === ANSWERED || "problem" in served) return served;
+    if ("json" in served) return sendJson(response, endpoint.status, served.json);
+    return { status: endpoint.status, body: served.value };
+  });
+}
+
+const TenantSchema = z.object({ tenant: z.string() });
+const tenantOf = (params: unknown): string | null => TenantSchema.safeParse(params).data?.tenant ?? null;
+
+function specOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
+  endpoint: Endpoint<P, Q, B, A>,
+): OperationSpec<P, Q, B> {
+  const { body, status, answer, path, method } = endpoint;
+  const hasResult = /(Finish|Retry|Fail)Job$/.test(path);
+  return {
+    ...endpointSpec(endpoint),
+    ...(body === undefined
+      ? {}
+      : { body: { json: body, limitBytes: hasResult ? BODY_BYTES.results : BODY_BYTES.usual } }),
+    responses: {
+      [status]: {
+        description: "done",
+        ...(path.includes("/commands/") ? { headers: HEADERS } : {}),
+        content: { "application/json": answer ?? z.object({}) },
+      },
+    },
+    problems: ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN", ...(method === "get" ? [] : (["CONFLICT"] as const))],
+  };
+}
+
+/** The document's status, whose number HTTP has no room for. */
+const STATUS_HEADER = "Job-Status";
+const HEADERS = { [STATUS_HEADER]: "the status in the words of the document, such as 402 Missing name" };
+
+/** What the queue said, in its own words. */
+export function sendAnswer(response: Response, answer: Answer): Handled {
+  const reply: Reply = answer ?? statusOnly(UNKNOWN_OUTCOME);
+  response.set(STATUS_HEADER, `${reply.status.code} ${reply.status.text}`);
+  const found = problemOf(reply);
+  return found === null ? sendJson(response, 200, jsonOf(reply.content)) : { problem: found };
+}
+
+export function sendJson(response: Response, status: number, json: string): typeof ANSWERED {
+  response.status(status).type("application/json").send(json);
+  return ANSWERED;
+}
+
+/** Aborts when the caller has gone without an answer. */
+export function goneOf(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return gone.signal;
+}

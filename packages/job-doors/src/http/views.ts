@@ -1,0 +1,102 @@
+/** Jobs and runs as the API shows them. */
+import type { JobRecord, RunView, StateView, TypeCounts } from "@sluice/job-queue";
+import type { JobRun, QueuedJob, QueuedJobDetail, QueueTenant, QueueType } from "@sluice/wire";
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+/** From the document's form, which is UTC. */
+const isoOfText = (text: string): string | null =>
+  text === "" ? null : new Date(`${text.replace(" ", "T")}Z`).toISOString();
+
+export function showListed(tenant: string, view: StateView): QueuedJob {
+  const { jobID, name, state, priority, created, nextRun, lastRun, repeat, retryAfter } = view;
+  return {
+    jobID,
+    tenant,
+    name,
+    state: state as QueuedJob["state"],
+    priority,
+    created: isoOfText(created) ?? iso(0),
+    nextRun: isoOfText(nextRun),
+    lastRun: isoOfText(lastRun),
+    repeat,
+    retryAfter,
+  };
+}
+
+export const showRun = (run: RunView): JobRun => ({
+  jobID: run.jobID,
+  tenant: run.tenant,
+  name: run.name,
+  owner: run.worker,
+  outcome: run.outcome,
+  exit: run.exit,
+  result: run.result,
+  result_bytes: resultBytes(run),
+  created: iso(run.created),
+  started: isoOrNull(run.started),
+  ended: iso(run.ended),
+});
+
+const resultBytes = ({ result, resultRef }: Pick<RunView, "result" | "resultRef">): number | null =>
+  resultRef?.bytes ?? (result === null ? null : Buffer.byteLength(result));
+
+/** As JSON text: the data stands in it byte for byte. */
+export function printDetail(record: JobRecord): string {
+  const shown: Omit<QueuedJobDetail, "data"> = {
+    jobID: record.jobID,
+    tenant: record.tenant,
+    name: record.name,
+    state: record.state,
+    priority: record.priority,
+    created: iso(record.created),
+    nextRun: isoOrNull(record.nextRun),
+    lastRun: isoOrNull(record.lastRun),
+    repeat: record.repeat,
+    retryAfter: record.retryAfter,
+    parentJobID: record.parent,
+    children: [...record.children],
+    owner: record.owner,
+    step: record.step,
+    unique: record.unique,
+    mock: record.mock,
+    retryAfterCount: record.retryAfterCount,
+    reoffers: record.reoffers,
+    maxRunTime: record.maxRunTime,
+    onFinish: record.onFinish,
+    exit: record.exit,
+    result_bytes: resultBytes(record),
+    events: record.events.map(([at, what, by]) => ({ at: iso(at), what, by: by ?? "" })),
+    runs: record.runs.map(showRun),
+  };
+  return `${JSON.stringify(shown).slice(0, -1)},"data":${record.data}}`;
+}
+
+export const showType = ({ name, states, ready, oldestDue }: TypeCounts): QueueType => ({
+  name,
+  counts: { ...states },
+  ready,
+  oldest_due: isoOrNull(oldestDue),
+});
+
+/** The types of each tenant added up; by name. */
+export function showTenants(types: readonly TypeCounts[]): QueueTenant[] {
+  const byTenant = new Map<string, TypeCounts[]>();
+  for (const type of types) byTenant.set(type.tenant, [...(byTenant.get(type.tenant) ?? []), type]);
+  return [...byTenant]
+    .map(([tenant, own]) => ({ tenant, ...sumOf(own) }))
+    .sort((a, b) => (a.tenant < b.tenant ? -1 : 1));
+}
+
+function sumOf(types: readonly TypeCounts[]): Omit<QueueTenant, "tenant"> {
+  const counts: QueueTenant["counts"] = {};
+  for (const { states } of types)
+    for (const [state, count] of Object.entries(states) as [QueuedJob["state"], number][])
+      counts[state] = (counts[state] ?? 0) + count;
+  const due = types.flatMap(({ oldestDue }) => (oldestDue === null ? [] : [oldestDue]));
+  return {
+    counts,
+    ready: types.reduce((sum, { ready }) => sum + ready, 0),
+    oldest_due: due.length === 0 ? null : iso(Math.min(...due)),
+  };
+}

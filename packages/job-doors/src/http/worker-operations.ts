@@ -1,0 +1,86 @@
+/** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
+import { ANSWERED, type Operation, problem } from "@sluice/http-api";
+import { fetchLarge, type Reply, STATUS, SYSTEM_TENANT, type TakenView } from "@sluice/job-queue";
+import { JOBS } from "@sluice/wire";
+import { giveBack } from "../queue-port.ts";
+import { printTaken } from "./answers.ts";
+import type { JobPorts, TakenOfTenant } from "./ports.ts";
+import { goneOf, serve, SILENCE } from "./serve.ts";
+import { tenantProblem } from "./tenancy.ts";
+
+export const workerOperations = (ports: JobPorts): readonly Operation[] => [
+  serve(JOBS.takeJobs, async ({ body, caller, response }) => {
+    const { worker, tenants = caller.tenants, types, limit, waitMs } = body;
+    for (const tenant of tenants === "all" ? [] : tenants) {
+      const refused = tenantProblem(caller, tenant, body.tenants === undefined ? "look" : "act");
+      if (refused !== null) return { problem: refused };
+    }
+    const gone = goneOf(response);
+    const without = caller.role === "admin" ? [] : [SYSTEM_TENANT];
+    const wanted = tenants === "all" ? tenants : tenants.filter((tenant) => !without.includes(tenant));
+    const over = AbortSignal.any([gone, ports.leaving]);
+    const asked = { worker, tenants: wanted, without, limit, waitMs, gone: over };
+    const jobs = await whole(ports, await ports.take(types === undefined ? asked : { ...asked, types }));
+    if (gone.aborted) {
+      await ungive(ports, jobs);
+      return ANSWERED;
+    }
+    return { json: `{"jobs":[${jobs.map(printFairly).join(",")}]}` };
+  }),
+  serve(JOBS.renewLeases, async ({ body, caller }) => {
+    const byTenant = new Map<string, { readonly id: number; readonly token: string }[]>();
+    for (const { tenant, jobID, lease } of body.leases) {
+      const own = byTenant.get(tenant) ?? [];
+      own.push({ id: jobID, token: lease });
+      byTenant.set(tenant, own);
+    }
+    for (const tenant of byTenant.keys()) {
+      const refused = tenantProblem(caller, tenant, "act");
+      if (refused !== null) return { problem: refused };
+    }
+    const asked = [...byTenant].map(([tenant, leases]) =>
+      ports.queue.ask(tenant, { verb: "RenewLeases", tenant, leases }),
+    );
+    // A shard that does not answer has lost nobody's lease: its next owner gives each its full time.
+    const lost = (await Promise.all(asked)).flatMap((answer) =>
+      answer?.content.kind === "lost" ? [...answer.content.ids] : [],
+    );
+    return { value: { lost } };
+  }),
+  serve(JOBS.releaseWorker, async ({ params: { worker } }) => {
+    const answers = [...(await ports.everyShard({ verb: "ReleaseWorker", worker })).values()];
+    const released = answers.flatMap((answer) => (answer?.content.kind === "released" ? [...answer.content.ids] : []));
+    const isWhole = answers.every((answer) => answer?.content.kind === "released");
+    if (isWhole) return { value: { jobIDs: released.sort((a, b) => a - b) } };
+    return { problem: problem("UNAVAILABLE", "not every shard could be asked: ask again", { retryAfterSeconds: 1 }) };
+  }),
+  serve(JOBS.listWorkers, async () => {
+    const workers = await ports.workers();
+    return workers === null ? SILENCE : { value: { items: [...workers] } };
+  }),
+];
+
+const printFairly = ({ tenant, token, ...view }: TakenOfTenant): string =>
+  `${printTaken(view, token).slice(0, -1)},"tenant":${JSON.stringify(tenant)}}`;
+
+/** With the data that stands in the store. What the store has lost is nobody's to run: its lease lapses. */
+async function whole({ blobs }: JobPorts, jobs: readonly TakenOfTenant[]): Promise<readonly TakenOfTenant[]> {
+  const filled = jobs.map(async ({ tenant, token, ...view }): Promise<TakenOfTenant[]> => {
+    const reply = await fetchLarge(takenOf(view, token), blobs);
+    const taken = reply?.content.kind === "taken" ? reply.content.jobs : [];
+    return taken.map((job) => ({ ...job.view, tenant, token }));
+  });
+  return (await Promise.all(filled)).flat();
+}
+
+const takenOf = (view: TakenView, token: string): Reply => ({
+  status: STATUS.ok,
+  content: { kind: "taken", jobs: [{ view, token }], single: false },
+});
+
+/** As if they had not been taken. */
+async function ungive({ queue }: JobPorts, jobs: readonly TakenOfTenant[]): Promise<void> {
+  for (const { tenant, token, ...view } of jobs) {
+    await giveBack(queue, tenant, takenOf(view, token));
+  }
+}

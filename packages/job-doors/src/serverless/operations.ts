@@ -1,0 +1,154 @@
+/** The serverless document's endpoints, at the paths that it gives them. A client is a tenant. */
+import {
+  ANSWERED,
+  callerOf,
+  operation,
+  type Operation,
+  type OperationSpec,
+  type Problem,
+  problem,
+} from "@sluice/http-api";
+import { isStatus } from "@sluice/job-queue";
+import { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec } from "@sluice/wire";
+import { z } from "zod";
+import { problemOf } from "../http/answers.ts";
+import { NO_HANDLER } from "../http/handler-operations.ts";
+import type { JobPorts } from "../http/ports.ts";
+import { readText } from "../http/read-text.ts";
+import { type Response, SILENCE } from "../http/serve.ts";
+import { type Intent, tenantProblem } from "../http/tenancy.ts";
+import { statusOnly } from "../queue-port.ts";
+import { printIds, readAdding } from "./jobs.ts";
+
+const group = "Serverless";
+const ofType = z.strictObject({ client: z.string().max(64), type: z.string().max(255) });
+const ADD_BYTES = 8 * 1024 * 1024;
+const problems = ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN"] as const;
+const handlerAnswer = { description: "the handler", content: { "application/json": Handler } };
+
+export const serverlessOperations = (ports: JobPorts): readonly Operation[] => [
+  addJobs(ports),
+  addHandler(ports),
+  getHandler(ports),
+  ...(["post", "delete"] as const).map((method) => deleteHandler(ports, method)),
+];
+
+const refusal = (response: Response, client: string, intent: Intent): Problem | null =>
+  tenantProblem(callerOf(response), client, intent);
+
+function addJobs({ addLines }: JobPorts): Operation {
+  const spec = {
+    id: "serverlessAddJobs",
+    method: "post",
+    path: "/{client}/job/{type}/add",
+    group,
+    summary: "Add jobs: a payload per line; the answer has their ids, a line each",
+    permission: "use-jobs",
+    params: ofType,
+    responses: { 200: { description: "the ids", content: { "text/plain": z.string() } } },
+    problems,
+  } as const;
+  return operation(spec, async ({ params: { client, type } }, request, response) => {
+    const refused = refusal(response, client, "act");
+    if (refused !== null) return { problem: refused };
+    const body = await readText(request, ADD_BYTES);
+    if ("problem" in body) return body;
+    const payloads = readAdding(client, type, body.text);
+    const reply = isStatus(payloads) ? statusOnly(payloads) : await addLines({ tenant: client, name: type }, payloads);
+    const found = problemOf(reply);
+    if (found !== null) return { problem: found };
+    response.status(200).type("text/plain").send(printIds(reply));
+    return ANSWERED;
+  });
+}
+
+function addHandler({ handlers }: JobPorts): Operation {
+  const spec = {
+    id: "serverlessAddHandler",
+    method: "post",
+    path: "/{client}/handler/add/{type}/add",
+    group,
+    summary: "A new handler of a type: its code as text, or all of its fields as JSON",
+    permission: "use-jobs",
+    params: ofType,
+    query: z.strictObject({ method: z.enum(HANDLER_LANGUAGES).optional().describe("its language; node if not said") }),
+    responses: { 200: handlerAnswer },
+    problems,
+  } as const;
+  return operation(spec, async ({ params: { client, type }, query: { method } }, request, response) => {
+    const refused = refusal(response, client, "act");
+    if (refused !== null) return { problem: refused };
+    const body = await readText(request, 2 * HANDLER_BYTES);
+    if ("problem" in body) return body;
+    const spec = specOf(body.text, method, request.is("json") !== false);
+    if ("problem" in spec) return spec;
+    const put = await handlers.put(client, type, spec.spec, callerOf(response).name);
+    if (put.ok) return { status: 200, body: put.handler };
+    return put.why === "invalid" ? { problem: problem("INVALID_REQUEST", put.detail) } : SILENCE;
+  });
+}
+
+function specOf(
+  text: string,
+  method: HandlerSpec["lang"] | undefined,
+  isJson: boolean,
+): { readonly spec: HandlerSpec } | { readonly problem: Problem } {
+  const given = isJson ? parsed(text) : { body: text };
+  if (typeof given !== "object" || given === null) return { problem: problem("MALFORMED_REQUEST", "this is no JSON") };
+  const read = HandlerSpec.safeParse({ lang: "node", ...given, ...(method === undefined ? {} : { lang: method }) });
+  if (read.success) return { spec: read.data };
+  const errors = read.error.issues.map(({ path, message }) => ({ pointer: `/${path.join("/")}`, detail: message }));
+  return { problem: problem("INVALID_REQUEST", "this is no handler", { errors }) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+function getHandler({ handlers }: JobPorts): Operation {
+  const spec = {
+    id: "serverlessGetHandler",
+    method: "get",
+    path: "/{client}/handler/get/{type}",
+    group,
+    summary: "The handler of a type, the newest; type@version is that one",
+    permission: "see-jobs",
+    params: ofType,
+    responses: { 200: handlerAnswer },
+    problems,
+  } as const;
+  return operation(spec, async ({ params: { client, type } }, _request, response) => {
+    const refused = refusal(response, client, "look");
+    if (refused !== null) return { problem: refused };
+    const found = await handlers.get(client, type);
+    if (found === "silence") return SILENCE;
+    return found === null ? NO_HANDLER : { status: 200, body: found };
+  });
+}
+
+function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Operation {
+  const spec: OperationSpec<typeof ofType> = {
+    id: method === "post" ? "serverlessDelHandler" : "serverlessDeleteHandler",
+    method,
+    path: "/{client}/handler/del/{type}/delete",
+    group,
+    summary: "Delete the handler of a type; its jobs are retried until their time is over",
+    permission: "use-jobs",
+    params: ofType,
+    responses: {
+      200: { description: "gone", content: { "application/json": z.object({ versions: z.array(z.int()) }) } },
+    },
+    problems,
+  };
+  return operation(spec, async ({ params: { client, type } }, _request, response) => {
+    const refused = refusal(response, client, "act");
+    if (refused !== null) return { problem: refused };
+    const versions = await handlers.remove(client, type, callerOf(response).name);
+    if (versions === "silence") return SILENCE;
+    return versions.length === 0 ? NO_HANDLER : { status: 200, body: { versions } };
+  });
+}

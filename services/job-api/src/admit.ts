@@ -1,0 +1,38 @@
+/** Whose request it is that came over Bedrock's protocol. */
+import { type Authenticator, type Caller, may } from "@sluice/access";
+import { type Admission, tenantProblem, type WireRequest } from "@sluice/job-doors";
+import { DEFAULT_TENANT, isTenant } from "@sluice/job-queue";
+
+export interface AdmitOptions {
+  readonly authenticator: Authenticator;
+  /** Only this machine can reach the port: who comes without a token is tenant `default`. */
+  readonly isLoopback: boolean;
+  readonly onRefused: (why: string) => void;
+}
+
+const LOOKS: readonly string[] = ["queryjob", "describejob", "query", "status", "ping"];
+
+export function admitOnWire({ authenticator, isLoopback, onRefused }: AdmitOptions) {
+  return async ({ verb, headers }: WireRequest): Promise<Admission> => {
+    const tenant = headers.get("tenant") ?? DEFAULT_TENANT;
+    if (!isTenant(tenant)) return refused(402, "Malformed tenant");
+    const authorization = headers.get("authorization");
+    if (authorization === undefined && isLoopback)
+      return tenant === DEFAULT_TENANT ? { tenant } : refused(401, "Unauthorized");
+    const found = await authenticator.authenticate(authorization);
+    if (found.kind === "silence") return refused(503, "Who you are cannot be checked at the moment");
+    if (found.kind !== "caller") {
+      if (found.kind === "refused") onRefused(found.why);
+      return refused(401, "Unauthorized");
+    }
+    return mayAsk(found.caller, verb, tenant) ? { tenant } : refused(401, "Unauthorized");
+  };
+}
+
+function mayAsk(caller: Caller, verb: string, tenant: string): boolean {
+  const looks = LOOKS.includes(verb.toLowerCase());
+  const allowed = may(caller, looks ? "see-jobs" : "use-jobs").ok;
+  return allowed && tenantProblem(caller, tenant, looks ? "look" : "act") === null;
+}
+
+const refused = (code: number, text: string): Admission => ({ refused: { code, text } });

@@ -1,0 +1,130 @@
+import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
+import { SHARDS } from "@sluice/job-queue";
+import {
+  baseConfig,
+  type Environment,
+  parseConfig,
+  parsedText,
+  port,
+  type Relation,
+  wholeNumber,
+} from "@sluice/stage-runtime";
+import { parseConnect } from "@sluice/zookeeper";
+import { isIP } from "node:net";
+import { z } from "zod";
+
+const MB = 1_000_000;
+const HOUR_MS = 3_600_000;
+
+const unsetIfEmpty = z
+  .string()
+  .optional()
+  .transform((raw) => (raw === "" ? undefined : raw));
+
+export const jobApiConfig = baseConfig.extend({
+  METRICS_PORT: port().default(9_409),
+  PORT: port().default(8_082),
+  HOST: z.string().default("127.0.0.1"),
+  ...ACCESS_FIELDS,
+  /** Workers ask often. */
+  CALLS_PER_MINUTE: wholeNumber({ min: 1, max: 10_000_000 }).default(600_000),
+  /** Bedrock's protocol. On a loopback address whoever comes without a token is tenant `default`; elsewhere nobody is. */
+  BEDROCK_PORT: port().default(8_888),
+  BEDROCK_HOST: z.string().default("127.0.0.1"),
+  /** Where the other job-apis reach this one; without JOB_PEER_SECRET on a loopback address only. */
+  PEER_PORT: port().default(8_889),
+  PEER_HOST: z.string().default("127.0.0.1"),
+  /** The name under which they do, if it is another one. */
+  PEER_ADVERTISE_HOST: unsetIfEmpty,
+  /** Shared by all job-apis, which prove to each other that they know it. Mounted: JOB_PEER_SECRET_FILE. */
+  JOB_PEER_SECRET: unsetIfEmpty,
+  /** Shared by all job-apis: large data and results, and the archive of runs. */
+  JOB_STORE_DIR: z.string().default("./data/job-store"),
+  /** Where adds wait while nobody can store them: on local disk, of this process alone. */
+  JOURNAL_DIR: z.string().default("./data/job-journal"),
+  /** For each of the 16 shards. */
+  JOURNAL_MAX_BYTES: wholeNumber({ min: 100_000 }).default(256 * MB),
+  JOURNAL_SEGMENT_BYTES: wholeNumber({ min: 1_000 }).default(16 * MB),
+  /** Runs that ended longer ago leave the tree for the archive. */
+  ARCHIVE_AFTER_MS: wholeNumber({ min: 1_000 }).default(HOUR_MS),
+  /** Archived runs are kept so long. */
+  ARCHIVE_RETENTION_MS: wholeNumber({ min: HOUR_MS }).default(14 * 24 * HOUR_MS),
+  /** Tenants with a shard of their own choice, `acme=3 big=7`; counts only when the tree is new. */
+  QUEUE_TENANT_SHARDS: parsedText(parseTenantShards, "like `acme=3 big=7`").default({}),
+  /** More ZooKeeper ensembles, `west=zk1:2181,zk2:2181/sluice`, with spaces between them. */
+  QUEUE_ENSEMBLES: parsedText(parseEnsembles, "like `west=host:port,host:port/chroot`").default(new Map()),
+  /** Which shards stand there, `3=west 4=west`. The same for every job-api, from the beginning. */
+  QUEUE_ENSEMBLE_SHARDS: parsedText(parseEnsembleShards, "like `3=west 4=west`").default({}),
+});
+export type JobApiConfig = Readonly<z.infer<typeof jobApiConfig>>;
+
+function pairsOf(text: string): readonly (readonly [string, string])[] | null {
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  const pairs = words.map((word) => /^([^=]+)=(.+)$/.exec(word));
+  return pairs.some((pair) => pair === null) ? null : pairs.map((pair) => [pair?.[1] ?? "", pair?.[2] ?? ""]);
+}
+
+const isShard = (raw: string): boolean => /^\d{1,2}$/.test(raw) && Number(raw) < SHARDS;
+
+function parseTenantShards(text: string): Readonly<Record<string, number>> | null {
+  const pairs = pairsOf(text);
+  if (pairs?.every(([tenant, shard]) => /^[a-z0-9-]{1,64}$/.test(tenant) && isShard(shard)) !== true) return null;
+  return Object.fromEntries(pairs.map(([tenant, shard]) => [tenant, Number(shard)]));
+}
+
+function parseEnsembles(text: string): ReadonlyMap<string, string> | null {
+  const pairs = pairsOf(text);
+  if (pairs?.every(([name, connect]) => /^[a-z0-9-]{1,32}$/.test(name) && canConnect(connect)) !== true) return null;
+  return new Map(pairs);
+}
+
+function parseEnsembleShards(text: string): Readonly<Record<string, string>> | null {
+  const pairs = pairsOf(text);
+  if (pairs?.every(([shard]) => isShard(shard)) !== true) return null;
+  return Object.fromEntries(pairs.map(([shard, name]) => [String(Number(shard)), name]));
+}
+
+function canConnect(connect: string): boolean {
+  try {
+    parseConnect(connect);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+
+export const RELATIONS: readonly Relation[] = [
+  ...ACCESS_RELATIONS,
+  {
+    path: "PEER_HOST",
+    needs: ["PEER_HOST"],
+    holds: (c) => c["JOB_PEER_SECRET"] !== undefined || isLoopback(String(c["PEER_HOST"])),
+    message: "must be a loopback address without JOB_PEER_SECRET (JOB_PEER_SECRET_FILE)",
+  },
+  {
+    path: "BEDROCK_HOST",
+    needs: ["BEDROCK_HOST", "AUTH"],
+    holds: (c) => c["AUTH"] === "on" || isLoopback(String(c["BEDROCK_HOST"])),
+    message: "must be a loopback address while AUTH is off",
+  },
+  {
+    path: "JOURNAL_SEGMENT_BYTES",
+    needs: ["JOURNAL_SEGMENT_BYTES", "JOURNAL_MAX_BYTES"],
+    holds: (c) => Number(c["JOURNAL_SEGMENT_BYTES"]) <= Number(c["JOURNAL_MAX_BYTES"]),
+    message: "must not be above JOURNAL_MAX_BYTES",
+  },
+  {
+    path: "QUEUE_ENSEMBLE_SHARDS",
+    needs: ["QUEUE_ENSEMBLE_SHARDS", "QUEUE_ENSEMBLES"],
+    holds: (c) =>
+      Object.values(c["QUEUE_ENSEMBLE_SHARDS"] as Readonly<Record<string, string>>).every((name) =>
+        (c["QUEUE_ENSEMBLES"] as ReadonlyMap<string, string>).has(name),
+      ),
+    message: "must name ensembles of QUEUE_ENSEMBLES",
+  },
+];
+
+export const loadConfig = (env: Environment): JobApiConfig => parseConfig("job-api", jobApiConfig, env, RELATIONS);

@@ -1,0 +1,107 @@
+/** Everything that listens: HTTP and Bedrock's protocol. */
+import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
+import { type HttpServer, listen } from "@sluice/http-api";
+import { jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
+import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import { admitOnWire } from "./admit.ts";
+import { isLoopback, type JobApiConfig } from "./config.ts";
+import { jobApp } from "./http-app.ts";
+import { DOOR_METRICS } from "./metrics.ts";
+import { later, type OpenedQueue } from "./open-queue.ts";
+import { openHandlersPort, openWorkersPort } from "./registries.ts";
+
+export interface Doors {
+  /** Takes no more, answers what it has. */
+  close(): Promise<void>;
+}
+
+export interface DoorsParts {
+  readonly config: JobApiConfig;
+  readonly opened: OpenedQueue;
+  readonly fetchKeys: FetchKeys;
+  readonly service: ServiceParts;
+  /** Told where it listens. */
+  readonly onListening?: (places: { readonly http: string; readonly bedrockPort: number }) => void;
+}
+
+export async function openDoors({ config, opened, fetchKeys, service, onListening }: DoorsParts): Promise<Doors> {
+  const { log, registry } = service;
+  const leaving = new AbortController();
+  const metrics = makeInstruments(DOOR_METRICS, registry);
+  const authenticator = authenticatorOf(config, opened, fetchKeys, service);
+  const app = jobApp({
+    operations: jobOperations(portsOf(opened, service, leaving.signal)),
+    authenticator,
+    callsPerMinute: config.CALLS_PER_MINUTE,
+    metrics,
+    log,
+    version: config.SLUICE_VERSION,
+  });
+  // Who waits for a job asks for a long time.
+  const http = orThrow(await listen(app, { host: config.HOST, port: config.PORT, requestTimeoutMs: 0 })).server;
+  const wire = await openWire(config, opened, authenticator, { service, onRefused: () => metrics.refused.inc() });
+  log.info({ url: http.url, bedrock_host: config.BEDROCK_HOST, bedrock_port: wire.port }, "jobs are taken here");
+  onListening?.({ http: http.url, bedrockPort: wire.port });
+  return { close: () => closeAll(http, wire, leaving, config.SHUTDOWN_GRACE_MS) };
+}
+
+async function closeAll(http: HttpServer, wire: WireServer, leaving: AbortController, graceMs: number): Promise<void> {
+  leaving.abort();
+  await Promise.all([http.close(graceMs), wire.close()]);
+}
+
+function portsOf(
+  { queue, adds, router, blobs, sessions }: OpenedQueue,
+  { clock }: ServiceParts,
+  leaving: AbortSignal,
+): JobPorts {
+  return {
+    queue,
+    addLines: (jobtype, payloads) => adds.addLines(jobtype, payloads),
+    everyShard: (command) => router.everyShard(command),
+    take: (asked) => router.take(asked),
+    shards: () => router.shards(),
+    blobs,
+    handlers: openHandlersPort(sessions.first, clock),
+    workers: openWorkersPort(sessions.first, clock),
+    leaving,
+  };
+}
+
+function authenticatorOf(
+  settings: JobApiConfig,
+  { sessions }: OpenedQueue,
+  fetchKeys: FetchKeys,
+  { clock, log }: ServiceParts,
+): Authenticator {
+  if (settings.AUTH === "off") log.warn("AUTH is off: whoever reaches the port may do everything");
+  return openAccess({
+    settings,
+    session: () => sessions.first.current(),
+    clock,
+    fetchKeys,
+    onProblem: (problem) => log.warn({ problem }, "tokens"),
+  });
+}
+
+interface WireParts {
+  readonly service: ServiceParts;
+  readonly onRefused: () => void;
+}
+
+async function openWire(
+  config: JobApiConfig,
+  { queue }: OpenedQueue,
+  authenticator: Authenticator,
+  { service: { clock, log }, onRefused }: WireParts,
+): Promise<WireServer> {
+  const { BEDROCK_HOST: host, BEDROCK_PORT: port } = config;
+  const admit = admitOnWire({ authenticator, isLoopback: isLoopback(host), onRefused });
+  const onError = (error: unknown): void => log.error({ err: error }, "a request over TCP failed");
+  return orThrow(await listenOnWire({ host, port, queue, now: clock.nowMs, later, admit, onError })).server;
+}
+
+function orThrow<T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> {
+  if (result.ok) return result as Extract<T, { readonly ok: true }>;
+  throw new Error("message" in result ? String(result.message) : "cannot listen");
+}

@@ -1,0 +1,59 @@
+import type { JobJournals, JobJournalStats } from "@sluice/job-journal";
+import { type JobRouter, ROUTER_METRICS, type RouterHooks } from "@sluice/job-router";
+import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
+import { Gauge, type Registry } from "prom-client";
+
+export { ROUTER_METRICS };
+
+// prettier-ignore
+export const DOOR_METRICS = {
+  requests: { type: "counter",   name: "sluice_job_api_requests_total",                labels: ["operation", "status"], exportedBy: "each job-api", help: "HTTP requests answered, by endpoint and status" },
+  refused:  { type: "counter",   name: "sluice_job_api_refused_authentications_total", labels: [],                      exportedBy: "each job-api", help: "Requests with a token or JWT that was not accepted, over HTTP or TCP" },
+} as const satisfies Record<string, MetricSpec>;
+
+// prettier-ignore
+export const JOB_JOURNAL_METRICS = {
+  lines:     { type: "gauge",   name: "sluice_job_journal_lines",              labels: [], exportedBy: "each job-api", help: "Jobs in the journal that wait for the owner of their shard" },
+  bytes:     { type: "gauge",   name: "sluice_job_journal_bytes",              labels: [], exportedBy: "each job-api", help: "Size of what waits in the journal" },
+  usedRatio: { type: "gauge",   name: "sluice_job_journal_used_ratio",         labels: [], exportedBy: "each job-api", help: "How near the fullest shard's journal is to its bound; 1 = at its bound" },
+  oldestAge: { type: "gauge",   name: "sluice_job_journal_oldest_age_seconds", labels: [], exportedBy: "each job-api", help: "How long the oldest job in the journal has waited; 0 when none does" },
+  ingested:  { type: "counter", name: "sluice_job_journal_ingested_total",     labels: [], exportedBy: "each job-api", help: "Jobs of the journal that stand in the queue" },
+  refused:   { type: "counter", name: "sluice_job_journal_refused_total",      labels: [], exportedBy: "each job-api", help: "Lines of the journal that can be no job; each has a log line" },
+} as const satisfies Record<string, MetricSpec>;
+
+/** What is computed when somebody looks. */
+export function exportState(registry: Registry, router: JobRouter, journals: JobJournals): void {
+  const stats = (): readonly JobJournalStats[] => [...journals.stats().values()];
+  const most = (of: (stats: JobJournalStats) => number): number => Math.max(0, ...stats().map(of));
+  const sum = (of: (stats: JobJournalStats) => number): number => stats().reduce((total, each) => total + of(each), 0);
+  showGauge(registry, ROUTER_METRICS.shardsOwned, () => router.stats().shardsOwned);
+  showGauge(registry, ROUTER_METRICS.waiters, () => router.stats().waiters);
+  showGauge(registry, JOB_JOURNAL_METRICS.lines, () => sum(({ lines }) => lines));
+  showGauge(registry, JOB_JOURNAL_METRICS.bytes, () => sum(({ bytes }) => bytes));
+  showGauge(registry, JOB_JOURNAL_METRICS.usedRatio, () => most(({ usedRatio }) => usedRatio));
+  showGauge(registry, JOB_JOURNAL_METRICS.oldestAge, () => most(({ oldestAgeMs }) => (oldestAgeMs ?? 0) / 1_000));
+}
+
+function showGauge(registry: Registry, { name, help }: Pick<MetricSpec, "name" | "help">, value: () => number): void {
+  const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(value()) });
+}
+
+/** Those of the router that are counted as things happen. */
+export const routerHooks = (registry: Registry): RouterHooks => {
+  const { shardsOwned: _, waiters: __, ...counted } = ROUTER_METRICS;
+  const { requestSeconds, requests, takeovers, termEnds, pauses } = makeInstruments(counted, registry);
+  return {
+    onRequest(where, outcome, seconds) {
+      requests.inc({ where, outcome });
+      requestSeconds.observe({ where }, seconds);
+    },
+    onTakeover: (from) => takeovers.inc({ from }),
+    onTermEnd: (why) => termEnds.inc({ why }),
+    onPause: () => pauses.inc(),
+  };
+};
+
+export function journalCounters(registry: Registry) {
+  const { ingested, refused } = JOB_JOURNAL_METRICS;
+  return makeInstruments({ ingested, refused }, registry);
+}

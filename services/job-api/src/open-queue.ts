@@ -1,0 +1,114 @@
+/** The queue of this process: router, store, journal, joined. */
+import { queueWithBlobs } from "@sluice/job-doors";
+import { type JobJournals, type JournaledAdds, journaledAdds, openJobJournals } from "@sluice/job-journal";
+import type { BlobStore, QueuePort } from "@sluice/job-queue";
+import { type JobRouter, openJobRouter } from "@sluice/job-router";
+import { Archive, openBlobs } from "@sluice/job-store";
+import type { ServiceParts } from "@sluice/stage-runtime";
+import { join } from "node:path";
+import type { JobApiConfig } from "./config.ts";
+import { exportState, journalCounters, routerHooks } from "./metrics.ts";
+import { openSessions, type Sessions } from "./open-sessions.ts";
+
+export interface OpenedQueue {
+  readonly sessions: Sessions;
+  readonly router: JobRouter;
+  readonly blobs: BlobStore;
+  readonly archive: Archive;
+  readonly journals: JobJournals;
+  readonly adds: JournaledAdds;
+  /** What the doors ask: with journal and blobs. */
+  readonly queue: QueuePort;
+  close(): Promise<void>;
+}
+
+export const later = (ms: number, wake: () => void): (() => void) => {
+  const timer = setTimeout(wake, ms);
+  return () => clearTimeout(timer);
+};
+
+export async function openJobQueue(config: JobApiConfig, { clock, log, registry }: ServiceParts): Promise<OpenedQueue> {
+  const blobs = await openBlobs(join(config.JOB_STORE_DIR, "blobs"), clock);
+  const archive = openArchive(config, log);
+  const sessions = openSessions(config, clock, log);
+  const router = await openJobRouter({
+    apiId: config.WORKER_ID,
+    session: sessions.first,
+    others: { sessions: sessions.others, shards: config.QUEUE_ENSEMBLE_SHARDS },
+    tenants: config.QUEUE_TENANT_SHARDS,
+    peers: {
+      listen: { host: config.PEER_HOST, port: config.PEER_PORT },
+      secret: config.JOB_PEER_SECRET ?? null,
+      ...(config.PEER_ADVERTISE_HOST === undefined ? {} : { advertise: { host: config.PEER_ADVERTISE_HOST } }),
+    },
+    clock,
+    later,
+    log,
+    hooks: routerHooks(registry),
+    archiving: { archive, olderThanMs: config.ARCHIVE_AFTER_MS },
+  });
+  const journals = await openJournals(config, router, blobs, { clock, log, registry });
+  const adds = journaledAdds(router, journals, blobs);
+  exportState(registry, router, journals);
+  return {
+    sessions,
+    router,
+    blobs,
+    archive,
+    journals,
+    adds,
+    queue: queueWithBlobs(
+      {
+        ask: (tenant, command) => adds.ask(tenant, command),
+        wait: (tenant, command, timeoutMs, gone) => router.wait(tenant, command, timeoutMs, gone),
+      },
+      blobs,
+    ),
+    async close() {
+      await journals.close();
+      await router.stop();
+      await sessions.close();
+    },
+  };
+}
+
+function openArchive(config: JobApiConfig, log: ServiceParts["log"]): Archive {
+  return new Archive({
+    folder: join(config.JOB_STORE_DIR, "archive"),
+    writer: config.WORKER_ID.replaceAll(".", "_"),
+    onBadLine: (file) => log.error({ file }, "a line of the archive cannot be read"),
+  });
+}
+
+async function openJournals(
+  config: JobApiConfig,
+  queue: JobRouter,
+  blobs: BlobStore,
+  { clock, log, registry }: Pick<ServiceParts, "clock" | "log" | "registry">,
+): Promise<JobJournals> {
+  const counters = journalCounters(registry);
+  const opened = await openJobJournals({
+    folder: config.JOURNAL_DIR,
+    maxBytes: config.JOURNAL_MAX_BYTES,
+    segmentBytes: config.JOURNAL_SEGMENT_BYTES,
+    clock,
+    later,
+    queue,
+    blobs,
+    log: {
+      badLine: ({ id, why }) => log.error({ job: id, why }, "a line of the journal cannot be read"),
+      badRecord: (facts) => log.error(facts, "a record of the journal cannot be read"),
+      opened: (report) => log.info(report, "the journal is open"),
+    },
+    hooks: {
+      onIngested: (_shard, jobs) => counters.ingested.inc(jobs),
+      onWaiting: (shard, why) => log.info({ shard, why }, "the journal waits"),
+      onRefused(shard, { id, tenant, name }, why) {
+        counters.refused.inc();
+        log.error({ shard, job: id, tenant, name, why }, "a line of the journal can be no job");
+      },
+    },
+  });
+  if (!opened.ok) throw new Error(opened.problem);
+  return opened.journals;
+}
