@@ -65,3 +65,4 @@ export {
 } from "./limits.ts";
 export { checkQueue, type QueueViolation } from "./check/check.ts";
 export type { LoggedOp, LoggedTransaction } from "./check/model.ts";
+export { blobNamesInTree } from "./owner/blob-names.ts";
