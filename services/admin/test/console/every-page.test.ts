@@ -2,18 +2,15 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { skipUnless } from "@sluice/local-parts";
 import { testZooKeeper } from "@sluice/testkit";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { startAdmin, type TestAdmin } from "../support.ts";
+import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
 import { buildConsole, button, CHROMIUM, launch, visit } from "./browser.ts";
 import { type Holdings, prepare } from "./holdings.ts";
 
 jest.setTimeout(180_000);
 
 const FIRST_VIEW_MAX_BYTES = 60_000;
-const PHONE = { width: 360, height: 740 };
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 let admin: TestAdmin;
 let browser: Browser;
@@ -35,25 +32,6 @@ const pages = (): readonly string[] => [
   "/tokens",
 ];
 
-async function settled(page: Page): Promise<void> {
-  await page.locator("main h1").waitFor();
-  await page.getByText("Loading …").first().waitFor({ state: "detached" });
-}
-
-interface AxeFinding {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-/** Runs inside the page by the debugger's door: the policy keeps scripts out, not this one. */
-async function findings(page: Page, rules: string): Promise<readonly string[]> {
-  const { violations } = await page.evaluate<{ violations: readonly AxeFinding[] }>(`axe.run(document, ${rules})`);
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ""} ${nodes[0]?.failureSummary ?? ""}`);
-}
-
 skipUnless(describe, CHROMIUM)("every page of the console", () => {
   beforeAll(async () => {
     const { connect } = await testZooKeeper();
@@ -67,25 +45,17 @@ skipUnless(describe, CHROMIUM)("every page of the console", () => {
   });
 
   test("can be used by everybody, in the light and in the dark, and fits a phone of 360 px", async () => {
-    const axe = await readFile(AXE, "utf8");
+    const axe = await loadAxe();
     const { page, complaints, close } = await visit(browser, admin, "admin", { reducedMotion: "reduce" });
     const found: [string, readonly string[]][] = [];
-    const judge = async (name: string): Promise<void> => {
-      await page.evaluate(axe);
-      await page.emulateMedia({ colorScheme: "light" });
-      found.push([`${name}, light`, await findings(page, "{}")]);
-      // Between the themes only colours differ.
-      await page.emulateMedia({ colorScheme: "dark" });
-      found.push([`${name}, dark`, await findings(page, '{ runOnly: ["color-contrast"] }')]);
-    };
+    const judge = async (name: string): Promise<void> => void found.push(...(await judgePage(page, axe, name)));
     for (const path of pages()) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.goto(`${admin.url}${path}`);
       await settled(page);
       await judge(path);
       await page.setViewportSize(PHONE);
-      const width = await page.evaluate<number>("document.documentElement.scrollWidth");
-      found.push([`${path}, phone`, width > PHONE.width ? [`${width} px wide`] : []]);
+      found.push([`${path}, phone`, await tooWide(page)]);
     }
     await button(page, "Menu").click();
     await page.getByRole("link", { name: "Jobs", exact: true }).click();
