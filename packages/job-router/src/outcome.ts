@@ -31,5 +31,6 @@ const HARMLESS: ReadonlySet<Command["verb"]> = new Set([
   "IngestAdds",
 ]);
 
-/** Asked again, it does no harm: what is not known need not stay so. */
-export const mayBeAskedAgain = ({ verb }: Command): boolean => HARMLESS.has(verb);
+/** Asked again, it does no harm: what is not known need not stay so. The end of a run is known by its lease. */
+export const mayBeAskedAgain = (command: Command): boolean =>
+  HARMLESS.has(command.verb) || (command.verb === "FinishJob" && command.lease !== null);

@@ -82,6 +82,7 @@ class Router implements JobRouter {
         this.#board.tell(shard, { peerId, term, types });
         this.#due.tell();
       },
+      onUp: () => this.#review(),
       onDown: (peerId) => this.#board.forget(peerId),
     });
     const onServed = (): void => this.#publisher.note();
@@ -206,6 +207,9 @@ class Router implements JobRouter {
   /** First nobody counts on us, then we give up what we have, then nobody hears us. */
   async #leave(): Promise<void> {
     this.#archiver.stop();
+    this.#routing.isStopped = true;
+    this.#taker.isStopped = true;
+    this.#due.tell();
     await Promise.all(this.#ensembles.map((ensemble) => ensemble.withdraw()));
     await Promise.all(this.#seats.map((seat) => seat.stop()));
     this.#publisher.stop();

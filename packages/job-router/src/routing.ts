@@ -39,6 +39,8 @@ export interface RoutingPorts extends Pick<RouterPorts, "clock" | "later" | "hoo
 export class Routing {
   readonly #ports: RoutingPorts;
   waiters = 0;
+  /** Nobody is asked again. */
+  isStopped = false;
 
   constructor(ports: RoutingPorts) {
     this.#ports = ports;
@@ -64,7 +66,7 @@ export class Routing {
         const tried = await this.#inTime(this.#waitOnce(seat, command, restMs, gone), command, restMs + LATE_MS);
         if (tried.kind === "reply") return tried;
         if (gone.aborted) return { kind: "reply", reply: NO_JOB };
-        if (clock.monotonicMs() >= deadline)
+        if (this.isStopped || clock.monotonicMs() >= deadline)
           return tried.kind === "unknown" ? UNKNOWN : { kind: "unavailable", why: tried.why };
         await seat.changes.next(PAUSE_MS, gone);
       }
@@ -80,7 +82,8 @@ export class Routing {
       if (tried.kind === "reply") return tried;
       if (tried.kind === "unknown" && !mayBeAskedAgain(command)) return UNKNOWN;
       const restMs = deadline - clock.monotonicMs();
-      if (restMs <= 0) return tried.kind === "unknown" ? UNKNOWN : { kind: "unavailable", why: tried.why };
+      if (this.isStopped || restMs <= 0)
+        return tried.kind === "unknown" ? UNKNOWN : { kind: "unavailable", why: tried.why };
       await seat.changes.next(Math.min(restMs, PAUSE_MS));
     }
   }

@@ -40,6 +40,8 @@ export const ServerFrameSchema = z.discriminatedUnion("t", [
   z.object({ t: z.literal("no"), n: whole, why: z.string() }),
   z.object({ t: z.literal("types"), ...ofTerm, types: z.array(WaitingTypeSchema) }),
   z.object({ t: z.literal("pong") }),
+  /** What has no answer by now is not done, and will not be. */
+  z.object({ t: z.literal("bye") }),
 ]);
 
 export type ServerFrame =
@@ -47,7 +49,7 @@ export type ServerFrame =
   | { readonly t: "unknown"; readonly n: number }
   | { readonly t: "no"; readonly n: number; readonly why: string }
   | { readonly t: "types"; readonly shard: number; readonly term: number; readonly types: readonly WaitingType[] }
-  | { readonly t: "pong" };
+  | { readonly t: "pong" | "bye" };
 
 type Plain = Readonly<Record<string, unknown>>;
 

@@ -25,6 +25,7 @@ export interface LinkPorts {
   readonly onTypes: (shard: number, term: number, types: readonly WaitingType[]) => void;
   /** A request has no answer after this long; told again and again. */
   readonly onTimeout: (shard: number, term: number) => void;
+  readonly onUp: () => void;
   readonly onDown: () => void;
 }
 
@@ -94,8 +95,10 @@ export class Link {
     return answer;
   }
 
-  askFor(shard: number, term: number): void {
+  /** False: nobody hears it. */
+  askFor(shard: number, term: number): boolean {
     this.#writer?.write(JSON.stringify({ t: "hand-over", shard, term }));
+    return this.#writer !== null;
   }
 
   /** [shard, term] of what is open. */
@@ -106,8 +109,7 @@ export class Link {
   /** Requests to terms that are over: nobody will answer them. */
   abandon(isOver: (shard: number, term: number) => boolean): void {
     for (const open of [...this.#open.values()])
-      if (isOver(open.shard, open.term))
-        this.#settle(open, open.wasSent ? { kind: "unknown" } : { kind: "not-done", why: "its owner has left" });
+      if (isOver(open.shard, open.term)) this.#settle(open, open.wasSent ? { kind: "unknown" } : LEFT);
   }
 
   close(): void {
@@ -220,6 +222,7 @@ export class Link {
     this.#writer = writer;
     for (const open of [...this.#open.values()]) this.#send(open, writer);
     this.#ping(socket, writer);
+    this.#ports.onUp();
   }
 
   #ping(socket: Socket, writer: LineWriter): void {
@@ -241,11 +244,18 @@ export class Link {
     }
     this.#silentPings = 0;
     const frame = read.data as unknown as ServerFrame;
-    if (frame.t === "pong") return;
+    if (frame.t === "bye") {
+      this.#writer = null;
+      this.#ports.onDown();
+      for (const open of [...this.#open.values()]) this.#settle(open, LEFT);
+      socket.destroy();
+      return;
+    }
     if (frame.t === "types") {
       this.#ports.onTypes(frame.shard, frame.term, frame.types);
       return;
     }
+    if (!("n" in frame)) return;
     const open = this.#open.get(frame.n);
     if (open !== undefined) this.#settle(open, answerOf(frame));
   }
@@ -323,6 +333,8 @@ function answerOf(frame: Extract<ServerFrame, { n: number }>): Attempt {
   if (frame.t === "reply") return { kind: "reply", reply: frame.reply };
   return frame.t === "unknown" ? { kind: "unknown" } : { kind: "not-done", why: frame.why };
 }
+
+const LEFT: Attempt = { kind: "not-done", why: "its owner has left" };
 
 const TOO_LARGE: Reply = {
   status: { code: 402, text: "Too large to be forwarded" },

@@ -13,6 +13,7 @@ export interface PeersPorts extends Pick<RouterPorts, "apiId" | "later" | "log" 
   readonly isOver: (shard: number, term: number) => boolean;
   readonly depose: (shard: number, seen: SeenTerm) => void;
   readonly onTypes: (peerId: string, shard: number, term: number, types: readonly WaitingType[]) => void;
+  readonly onUp: () => void;
   readonly onDown: (peerId: string) => void;
 }
 
@@ -29,6 +30,7 @@ export class Peers implements Forwarder {
   readonly #instance = newNonce();
   readonly #links = new Map<string, Link>();
   readonly #suspicions = Array.from({ length: SHARDS }, () => new Suspicion());
+  #members: ReadonlyMap<string, Address> = new Map();
   #isClosed = false;
 
   constructor(ports: PeersPorts) {
@@ -42,12 +44,12 @@ export class Peers implements Forwarder {
 
   /** Who is there, and who owns what, may have changed. */
   review(members: ReadonlyMap<string, Address>): void {
+    this.#members = members;
     for (const [peerId, link] of [...this.#links]) {
       const address = members.get(peerId);
-      if (address?.host === link.address.host && address.port === link.address.port) continue;
-      this.#links.delete(peerId);
-      link.close();
-      this.#ports.onDown(peerId);
+      // Who leaves first says so, then answers what it was asked, then leaves its shards.
+      if (address === undefined) this.#ports.later(ABANDON_MS, () => this.#forget(peerId, link));
+      else if (address.host !== link.address.host || address.port !== link.address.port) this.#hangUp(peerId, link);
     }
     for (const [peerId, address] of members)
       if (peerId !== this.#ports.apiId && !this.#links.has(peerId))
@@ -66,8 +68,9 @@ export class Peers implements Forwarder {
     return this.#judge(shard, seen, await link.wait(shard, seen.term, command, ms, gone));
   }
 
-  askFor(shard: number, seen: SeenTerm): void {
-    this.#links.get(seen.apiId)?.askFor(shard, seen.term);
+  /** False: it cannot be reached just now. */
+  askFor(shard: number, seen: SeenTerm): boolean {
+    return this.#links.get(seen.apiId)?.askFor(shard, seen.term) === true;
   }
 
   close(): void {
@@ -77,7 +80,7 @@ export class Peers implements Forwarder {
   }
 
   #call(peerId: string, address: Address): Link {
-    const { apiId, secret, later, log, onTypes, onDown } = this.#ports;
+    const { apiId, secret, later, log, onTypes, onUp, onDown } = this.#ports;
     return new Link({
       apiId,
       instance: this.#instance,
@@ -88,8 +91,19 @@ export class Peers implements Forwarder {
       log,
       onTypes: (shard, term, types) => onTypes(peerId, shard, term, types),
       onTimeout: (shard, term) => this.#suspect(shard, { term, apiId: peerId }),
+      onUp,
       onDown: () => onDown(peerId),
     });
+  }
+
+  #forget(peerId: string, link: Link): void {
+    if (!this.#isClosed && !this.#members.has(peerId) && this.#links.get(peerId) === link) this.#hangUp(peerId, link);
+  }
+
+  #hangUp(peerId: string, link: Link): void {
+    this.#links.delete(peerId);
+    link.close();
+    this.#ports.onDown(peerId);
   }
 
   #judge(shard: number, seen: SeenTerm, answer: LinkAnswer): Attempt {

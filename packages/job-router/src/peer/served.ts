@@ -55,8 +55,11 @@ export class Served {
     if (this.#peer !== null) this.#writer.write(JSON.stringify(frame));
   }
 
+  /** Nothing more is heard. What was said is still delivered. */
   close(): void {
-    this.#socket.destroy();
+    this.send({ t: "bye" });
+    this.#socket.removeAllListeners("data");
+    this.#socket.destroySoon();
   }
 
   #read(chunk: Buffer): void {

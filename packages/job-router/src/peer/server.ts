@@ -32,6 +32,7 @@ export class PeerServer {
   readonly #server: Server;
   readonly #connections = new Set<Served>();
   readonly #peers = new Map<string, Known>();
+  #isClosed = false;
 
   constructor(ports: PeerServerPorts) {
     this.#ports = ports;
@@ -59,6 +60,7 @@ export class PeerServer {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const connection of this.#connections) connection.close();
     for (const { memory, stopForgetting } of this.#peers.values()) {
       stopForgetting();
@@ -103,7 +105,7 @@ export class PeerServer {
     const known = instance === null ? undefined : this.#peers.get(instance);
     if (instance === null || known === undefined) return;
     known.connections.delete(served);
-    if (known.connections.size > 0) return;
+    if (known.connections.size > 0 || this.#isClosed) return;
     known.memory.dropWaiters();
     known.stopForgetting = this.#ports.later(MISSED_MS, () => {
       this.#peers.delete(instance);

@@ -17,7 +17,7 @@ const DEPOSE_AGAIN_MS = 10_000;
 /** After a taking that failed. */
 const AGAIN_MS = 100;
 /** How often the owner is asked again to hand over. */
-const ASK_AGAIN_MS = 5_000;
+const ASK_AGAIN_MS = 500;
 /** Who was deposed lets this pass before it asks for the shard: somebody could not reach it. */
 const AFTER_DEPOSED_MS = 60_000;
 
@@ -27,8 +27,8 @@ export interface SeatPorts extends Pick<RouterPorts, "apiId" | "clock" | "later"
   /** A job is due that nobody waited for. */
   readonly onDue: () => void;
   readonly onChange: () => void;
-  /** Asks the owner to leave us the shard. */
-  readonly askFor: (shard: number, seen: SeenTerm) => void;
+  /** Asks the owner to leave us the shard. False: it cannot be reached just now. */
+  readonly askFor: (shard: number, seen: SeenTerm) => boolean;
 }
 
 export type SeatState = "here" | "taking" | "peer" | "vacant" | "paused" | "unreachable";
@@ -153,8 +153,7 @@ export class Seat {
       this.#reviewIn(waitMs);
       return;
     }
-    this.#askedAt = now;
-    askFor(this.shard, seen);
+    if (askFor(this.shard, seen)) this.#askedAt = now;
     this.#reviewIn(ASK_AGAIN_MS);
   }
 

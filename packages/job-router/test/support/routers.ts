@@ -44,6 +44,9 @@ export async function startRouter(connect: string, apiId: string, options: Route
     later,
     log: silent,
     ...ports,
+  }).catch(async (error: unknown) => {
+    await keeper.close();
+    throw error;
   });
   return {
     apiId,
