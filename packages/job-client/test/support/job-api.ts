@@ -69,6 +69,7 @@ const portsOf = (owner: ShardOwner): JobPorts => ({
   take: () => Promise.resolve([]),
   shards: () => [],
   blobs: null,
+  leaving: new AbortController().signal,
   handlers: {
     put: () => Promise.resolve({ ok: false, why: "no-answer" }),
     get: () => Promise.resolve("silence"),

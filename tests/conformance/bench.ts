@@ -1,0 +1,67 @@
+/** Two job-apis, real processes, over one tree and one store. */
+import { type Child, freePort, startChild } from "@sluice/local-parts";
+import { readTransactions, testZooKeeper, waitFor } from "@sluice/testkit";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Address } from "./talk.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Process extends Address {
+  readonly child: Child;
+}
+
+export interface Bench {
+  readonly processes: readonly Process[];
+  /** Every transaction so far, as ZooKeeper's own log has them. */
+  transactions(): ReturnType<typeof readTransactions>;
+  stop(): Promise<void>;
+}
+
+export async function startBench(count = 2): Promise<Bench> {
+  const { connect, logDir, root } = await testZooKeeper();
+  const folder = await mkdtemp(join(tmpdir(), "sluice-conformance-"));
+  const starting = Array.from({ length: count }, (_, i) => startProcess(connect, folder, `job-api-${i + 1}`));
+  const processes = await Promise.all(starting);
+  return {
+    processes,
+    transactions: () => readTransactions(logDir, root),
+    stop: async () => {
+      await Promise.all(processes.map(({ child }) => child.kill("SIGTERM")));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startProcess(connect: string, folder: string, name: string): Promise<Process> {
+  const [http, tcp, peer, metrics] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const logFile = join(folder, `${name}.log`);
+  const child = await startChild({
+    command: process.execPath,
+    args: ["--enable-source-maps", "services/job-api/dist/main.js"],
+    cwd: ROOT,
+    logFile,
+    env: {
+      ...process.env,
+      ZOOKEEPER_CONNECT: connect,
+      ZK_SESSION_TIMEOUT_MS: "10000",
+      AUTH: "off",
+      WORKER_ID: name,
+      PORT: String(http),
+      BEDROCK_PORT: String(tcp),
+      PEER_PORT: String(peer),
+      METRICS_PORT: String(metrics),
+      JOB_STORE_DIR: join(folder, "store"),
+      JOURNAL_DIR: join(folder, name),
+    },
+  });
+  const ended: string[] = [];
+  void child.exited.then((reason) => ended.push(reason));
+  const isReady = async (): Promise<boolean> =>
+    ended.length > 0 || (await fetch(`http://127.0.0.1:${metrics}/readyz`).catch(() => null))?.status === 200;
+  await waitFor(isReady, { what: `${name} ready` });
+  if (ended.length > 0) throw new Error(`${name} ${ended.join()}: ${(await readFile(logFile, "utf8")).slice(-2_000)}`);
+  return { http: `http://127.0.0.1:${http}`, tcp, child };
+}

@@ -1,0 +1,71 @@
+/** Every line of the three documents that job-apis keep, with two of them that take turns; Bedrock's at both doors. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { openJobs } from "@sluice/job-client";
+import { waitFor } from "@sluice/testkit";
+import { BEDROCK } from "./bedrock/all.ts";
+import { type Bench, startBench } from "./bench.ts";
+import type { Stage } from "./case.ts";
+import { ETCD } from "./etcd.ts";
+import { restOf } from "./rest.ts";
+import { SERVERLESS } from "./serverless.ts";
+import { type Talk, talkOverHttp, talkOverTcp } from "./talk.ts";
+
+const DOORS = { TCP: talkOverTcp, HTTP: talkOverHttp } as const;
+
+let bench: Bench;
+const talks: Talk[] = [];
+beforeAll(async () => void (bench = await startBench()));
+afterAll(() => bench.stop());
+afterEach(() => talks.splice(0).forEach((talk) => talk.hangUp()));
+
+const rows = <C extends { readonly says: string }>(cases: Readonly<Record<string, C>>) =>
+  Object.entries(cases).map(([line, each]) => [`${line} ${each.says}`, line, each] as const);
+
+describe.each(["TCP", "HTTP"] as const)("Bedrock over %s", (door) => {
+  const stageOf = (line: string): Stage => {
+    const another = (): Talk => {
+      const talk = DOORS[door](bench.processes);
+      talks.push(talk);
+      return talk;
+    };
+    return { talk: another(), door, another, name: (part = "job") => `${door}-${line}-${part}` };
+  };
+  test.each(rows(BEDROCK))("%s", (_, line, { run }) => run(stageOf(line)));
+});
+
+describe("etcd", () => {
+  test.each(rows(ETCD))("%s", (_, line, { run }) => run(restOf(bench.processes), `etcd-${line.toLowerCase()}`));
+});
+
+describe("serverless", () => {
+  test.each(rows(SERVERLESS))("%s", (_, line, { run }) =>
+    run({
+      rest: restOf(bench.processes),
+      client: `client-${line.toLowerCase()}`,
+      transactions: () => bench.transactions(),
+    }),
+  );
+});
+
+/** Last: it costs one of the processes. */
+describe("over a crash", () => {
+  test("M20 every accepted job reaches its end, though a process is killed while they are worked on", async () => {
+    const [first, second] = bench.processes.map(({ http }) => http);
+    const jobs = openJobs({ urls: [first!, second!], tenant: "client-m20" });
+    const made = await jobs.createJobs(Array.from({ length: 60 }, () => ({ name: "mail" })));
+    if (!made.ok) throw new Error(JSON.stringify(made));
+    const begun = new Set<number>();
+    const worker = jobs.work("mail", ({ jobID }) => begun.add(jobID).size, { concurrency: 4, pollMs: 2_000 });
+    await waitFor(() => begun.size >= 10);
+    await bench.processes[1]?.child.kill("SIGKILL");
+    const ended = new Set<number>();
+    await waitFor(async () => {
+      const runs = await jobs.runs({ limit: 200 });
+      for (const { jobID, exit } of runs.ok ? runs.value.items : []) if (exit === 200) ended.add(jobID);
+      return ended.size === made.value.length;
+    });
+    expect([...ended].sort((a, b) => a - b)).toEqual(made.value);
+    await worker.stop();
+    await jobs.close();
+  });
+});
