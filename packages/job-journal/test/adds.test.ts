@@ -24,6 +24,7 @@ import {
   type JobJournals,
   openJobJournals,
   type Outcome,
+  type TenantQueue,
 } from "../src/index.ts";
 
 const ASKER = { tenant: "default", caller: { kind: "worker", worker: "w" } } as const;
@@ -71,6 +72,9 @@ const queue = {
   shardOf: (): number | null => (mode === "away" ? null : 0),
 };
 
+/** As the journals see it. */
+let queueOf: TenantQueue;
+
 async function begin(): Promise<void> {
   const opened = await openJobJournals({
     folder,
@@ -78,7 +82,7 @@ async function begin(): Promise<void> {
     segmentBytes: 10_000,
     clock: { nowMs: () => session.serverNowMs() },
     log: { badLine: () => undefined, badRecord: () => undefined, opened: () => undefined },
-    queue,
+    queue: queueOf,
     blobs,
     later: (_ms, wake) => later(1, wake),
     hooks: {
@@ -88,7 +92,7 @@ async function begin(): Promise<void> {
   });
   if (!opened.ok) throw new Error(opened.problem);
   journals = opened.journals;
-  adds = journaledAdds(queue, journals, blobs);
+  adds = journaledAdds(queueOf, journals, blobs);
 }
 
 /** As after the end of the process. */
@@ -98,7 +102,7 @@ async function restart(): Promise<void> {
 }
 
 beforeEach(async () => {
-  [mode, waited, refused, asked, blobs] = ["up", [], [], [], new MemoryBlobs()];
+  [mode, waited, refused, asked, blobs, queueOf] = ["up", [], [], [], new MemoryBlobs(), queue];
   zooKeeper = await testZooKeeper();
   session = await connectSession({ connect: zooKeeper.connect, timeoutMs: 30_000 });
   const prepared = await prepareQueue(session);
@@ -198,6 +202,29 @@ describe("M4: while nobody owns the shard", () => {
   test("a tenant that was never served, and of whom nobody can say where its jobs stand, is told to come again", async () => {
     mode = "away";
     expect(await adds.addLines(WORK, ["one"])).toEqual({ status: ADD_STATUS.notServed, content: { kind: "none" } });
+  });
+});
+
+describe("M27: a shard that cannot be reached", () => {
+  test("holds up its own lines only", async () => {
+    const away = { tenant: "far", name: "work" };
+    const where = (shard: number): Outcome | null =>
+      shard === 3 ? { kind: "unavailable", why: "its ensemble is away" } : null;
+    const partly = {
+      ...queue,
+      shardOf: (tenant: string) => (tenant === "far" ? 3 : 0),
+      routeShard: async (shard: number, asking: Command) => where(shard) ?? queue.routeShard(shard, asking),
+    };
+    await journals.close();
+    queueOf = partly;
+    await begin();
+    // As from the time when it could be reached.
+    await journals.begin(3);
+    await journals.of(3)?.addIds(3001, 4000);
+    expect(idsOf(await adds.addLines(away, ["far"]))).toEqual([3001]);
+    await adds.addLines(WORK, ["near"]);
+    await waitFor(async () => (await jobs()).length === 1, { what: "the job of the other shard" });
+    expect(journals.stats().get(3)?.lines).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openJournal } from "@sluice/journal";
 import { openJobJournal } from "../src/index.ts";
@@ -68,6 +68,14 @@ describe("ids", () => {
     }
     expect(new Set(seen).size).toBe(1_500);
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  });
+
+  test("never come twice, though the log was lost with the lines that had them", async () => {
+    const before = await written(await bench.open(), payloads(1, 5));
+    await bench.close();
+    for (const lost of ["log", "consumed"]) await rm(join(bench.folder, lost), { recursive: true });
+    const after = await written(await bench.bare(), payloads(1, 5));
+    expect(after.filter((id) => id <= (before.at(-1) ?? 0))).toEqual([]);
   });
 
   test("are there after a restart, until the last; then nothing is written", async () => {
