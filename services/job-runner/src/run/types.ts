@@ -18,6 +18,8 @@ export interface Ended {
   readonly result?: string | undefined;
   /** What it printed: `J: ` lines among it. */
   readonly lines?: readonly string[];
+  /** Takes the place of the job's data. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** Jobs of one tenant and type that are run together. */
@@ -43,6 +45,9 @@ export interface Runner {
   run(batch: Batch, handler: Handler, ports: RunPorts): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Asked anew: a signal changes while one waits. */
+export const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 /** A job that came with a payload has that; others have all their data. */
 export function payloadOf({ data }: Pick<JobInHand, "data">): string {

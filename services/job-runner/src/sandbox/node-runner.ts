@@ -1,6 +1,6 @@
 /** Runs jobs of `node` handlers: in contexts of the pool, one after the other. One bad job costs its context, not the others' ends. */
 import type { Handler } from "@sluice/wire";
-import { type Batch, type Ended, type JobInHand, payloadOf, type Runner, type RunPorts } from "../run/types.ts";
+import { type Batch, type Ended, isOver, type JobInHand, payloadOf, type Runner, type RunPorts } from "../run/types.ts";
 import type { Broken, Context, Limits, StepEnd } from "./context.ts";
 import type { ContextPool } from "./pool.ts";
 
@@ -102,7 +102,7 @@ async function runJob(context: Context, job: JobInHand, { handler, run, ports, l
   const end = await context.run(handler.id, { id: job.id, type: job.type, payload: payloadOf(job) }, limits);
   signal.removeEventListener("abort", onAbort);
   if (end.kind === "broken") ports.onBroken(end.why);
-  if (signal.aborted) return;
+  if (isOver(signal)) return;
   const { lines } = end.output;
   await run.settle(job, end.kind === "ended" ? sized({ ...end, lines }, ports.resultBytes) : brokenEnd(end, lines));
 }

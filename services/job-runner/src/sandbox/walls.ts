@@ -41,7 +41,7 @@ export async function findWalls(options: { readonly uid: number; readonly namesp
   const tools = options.namespaces ? await findTools() : "namespaces are turned off";
   const uid = process.getuid?.() === 0 && setpriv !== null ? options.uid : null;
   const walled: Box | null = typeof tools === "string" ? null : { ...base, uid, tools };
-  const problem = walled === null ? String(tools) : await problemOf(walled);
+  const problem = typeof tools === "string" ? tools : await problemOf({ ...base, uid, tools });
   const box = walled !== null && problem === null ? walled : { ...base, uid };
   const walls = { user: box.uid !== null, namespaces: problem === null, permissions: permissionFlag !== null };
   return { box, walls, missing: problem };

@@ -51,7 +51,7 @@ export function openSandbox(standing: Standing, settings: Partial<NodeSettings> 
     onCount: (count) => (contexts = count),
   });
   return {
-    runner: { ...runner, close: async () => void (await Promise.all([runner.close(), egress.close()])) },
+    runner: { ...runner, close: () => runner.close().then(() => egress.close()) },
     broken,
     contexts: () => contexts,
     run: async (handler, payloads = [""]) => {

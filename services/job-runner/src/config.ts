@@ -1,0 +1,83 @@
+import {
+  baseConfig,
+  egressSettings,
+  type Environment,
+  flag,
+  parseConfig,
+  port,
+  serviceUrl,
+  wholeNumber,
+} from "@sluice/stage-runtime";
+import { z } from "zod";
+
+const HOUR_MS = 3_600_000;
+const names = () =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((name) => name.trim()))
+    .pipe(z.array(z.string().min(1)).min(1))
+    .optional();
+
+export const runnerConfig = baseConfig.extend({
+  /** Jobs in hand at once. */
+  STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 100 }).default(16),
+  METRICS_PORT: port().default(9_410),
+  ...egressSettings,
+  /** Where a job-api listens. */
+  JOB_API_URL: serviceUrl().default("http://127.0.0.1:8082"),
+  /** May use jobs of the tenants it runs, and act on workers. JOB_API_TOKEN_FILE names a file that holds it. */
+  JOB_API_TOKEN: z.string().optional(),
+  /** Only these tenants' jobs, and only these types (patterns); all if not said. */
+  JOB_TENANTS: names(),
+  JOB_TYPES: names(),
+  RETRY_DELAY_MS: wholeNumber().default(60_000),
+  /** A job that did not end well is abandoned at this age; handlers may say otherwise. */
+  RETRY_MAX_AGE_MS: wholeNumber({ min: 1 }).default(6 * HOUR_MS),
+  HTTP_TIMEOUT_MS: wholeNumber({ min: 100 }).default(120_000),
+  /** walled: tenants' code runs only where namespaces can be had; weak: in any case; off: not here. */
+  NODE_HANDLERS: z.enum(["walled", "weak", "off"], { error: "must be walled, weak or off" }).default("walled"),
+  NODE_TIMEOUT_MS: wholeNumber({ min: 100 }).default(120_000),
+  /** Of a processor, for one job. */
+  NODE_CPU_MS: wholeNumber({ min: 100 }).default(60_000),
+  /** The most that a handler can ask for. */
+  NODE_MEMORY_MB: wholeNumber({ min: 32, max: 65_536 }).default(256),
+  NODE_CONTEXT_JOBS: wholeNumber({ min: 1 }).default(100),
+  NODE_CONTEXT_IDLE_MS: wholeNumber({ min: 1 }).default(60_000),
+  /** Whom tenants' code runs as when we are root. */
+  NODE_UID: wholeNumber({ min: 1 }).default(65_534),
+  /** Files that handlers may declare: a folder for each tenant. */
+  NODE_FILES_DIR: z.string().optional(),
+  /** Where container jobs run: unix:///var/run/docker.sock or http://host:port; without it, nowhere. */
+  DOCKER_HOST: z
+    .string()
+    .regex(/^(?:unix:\/\/\/|https?:\/\/)\S+$/, "must be unix:///path or http://host:port")
+    .optional(),
+  CONTAINER_TIMEOUT_MS: wholeNumber({ min: 100 }).default(HOUR_MS),
+  CONTAINER_NETWORK: z.string().default("none"),
+  CONTAINER_MEMORY_MB: wholeNumber({ min: 16 }).default(1_024),
+  CONTAINER_CPUS: wholeNumber({ min: 1 }).default(1),
+  CONTAINER_PIDS: wholeNumber({ min: 1 }).default(256),
+  /** A folder, file:// or http(s)://. */
+  FILESET_URL: z.string().default("./data/filesets"),
+  HEARTBEAT_MS: wholeNumber({ min: 100 }).default(10_000),
+  /** A heartbeat that is older belongs to a dead worker. */
+  HEARTBEAT_TIMEOUT_MS: wholeNumber({ min: 500 }).default(60_000),
+  /** On average. */
+  HARVEST_INTERVAL_MS: wholeNumber({ min: 100 }).default(30_000),
+  /** How long entries of dead workers can be seen. */
+  DEAD_WORKER_KEEP_MS: wholeNumber().default(24 * HOUR_MS),
+  /** Told by POST of a worker that was declared dead, so that its instance can be shut down or restarted. */
+  DEAD_WORKER_HOOK: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+  PUBLIC_IP: z.string().default(""),
+  /** The fleet's own jobs: makes their schedules, and runs them with ADMIN_URL and INTAKE_URL. */
+  SYSTEM_SCHEDULES: flag().default(false),
+  ADMIN_URL: serviceUrl().optional(),
+  INTAKE_URL: serviceUrl().optional(),
+  /** For both; ADMIN_TOKEN_FILE names a file that holds it. */
+  ADMIN_TOKEN: z.string().optional(),
+  SNAPSHOTS_DIR: z.string().default("./data/snapshots"),
+  REPORTS_DIR: z.string().default("./data/reports"),
+});
+export type RunnerConfig = Readonly<z.infer<typeof runnerConfig>>;
+
+export const loadConfig = (env: Environment): RunnerConfig => parseConfig("job-runner", runnerConfig, env);

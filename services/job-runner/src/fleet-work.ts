@@ -1,0 +1,56 @@
+/** The fleet's own jobs, run here without a handler of anybody's. */
+import { makeClient } from "@sluice/client";
+import { ensureSchedules, fleetHandlers, type OnFindings, SYSTEM_TENANT } from "@sluice/fleet-jobs";
+import type { JobClient } from "@sluice/job-client";
+import type { Log } from "@sluice/stage-runtime";
+import { JOBS } from "@sluice/wire";
+import type { RunnerConfig } from "./config.ts";
+import type { LoopPorts } from "./run/work-loop.ts";
+
+type Settings = Pick<RunnerConfig, "ADMIN_URL" | "INTAKE_URL" | "ADMIN_TOKEN" | "SNAPSHOTS_DIR" | "REPORTS_DIR">;
+
+export function fleetWork(config: Settings, nowMs: () => number, onFindings: OnFindings): LoopPorts["builtIn"] {
+  const clientOf = (baseUrl: string | undefined) =>
+    baseUrl === undefined
+      ? null
+      : makeClient({ baseUrl, ...(config.ADMIN_TOKEN === undefined ? {} : { token: config.ADMIN_TOKEN }) });
+  const handlerOf = fleetHandlers({
+    admin: clientOf(config.ADMIN_URL),
+    intake: clientOf(config.INTAKE_URL),
+    snapshotsDir: config.SNAPSHOTS_DIR,
+    reportsDir: config.REPORTS_DIR,
+    purges: [],
+    nowMs,
+    onFindings,
+  });
+  return (job) => {
+    const handler = job.tenant === SYSTEM_TENANT ? handlerOf(job.type) : null;
+    if (handler === null) return null;
+    const { id, tenant, type: name, data, lease: token } = job;
+    return (signal) => handler({ id, tenant, name, data, token, attempt: 1 }, signal);
+  };
+}
+
+const AGAIN_MS = 5_000;
+
+/** Until they are there: the job-api may come up after us. */
+export async function makeSchedules(
+  client: JobClient,
+  log: Log,
+  pause: (ms: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const system = client.forTenant(SYSTEM_TENANT);
+  while (!signal.aborted) {
+    const ensured = await ensureSchedules(async (job) => {
+      const made = await system.call(JOBS.createJob, { params: { tenant: SYSTEM_TENANT }, body: job });
+      return made.ok || made.kind !== "unknown" ? made : { ok: false, kind: "unreachable", why: made.why };
+    });
+    if (ensured.kind === "there") {
+      log.info({ jobs: ensured.ids }, "the fleet's own schedules are there");
+      return;
+    }
+    log.warn({ why: ensured.why }, "the fleet's own schedules could not be made yet");
+    await pause(AGAIN_MS);
+  }
+}

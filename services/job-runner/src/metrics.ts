@@ -1,0 +1,84 @@
+import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
+import type { Registry } from "prom-client";
+import type { NextStep } from "./decide/next-step.ts";
+import type { Broken } from "./sandbox/context.ts";
+import { type Standing, WALLS } from "./sandbox/walls.ts";
+
+export const RUNNER_METRICS = {
+  runs: {
+    type: "counter",
+    name: "sluice_job_runs_total",
+    help: "Runs of the general queue's jobs that ended here, by code (retry, ok, failed, error) and by what became of the job: finish, retry, abandon",
+    labels: ["code", "next"],
+    exportedBy: "each worker",
+  },
+  inHand: {
+    type: "gauge",
+    name: "sluice_job_runs_in_hand",
+    help: "Jobs of the general queue that this runner has in hand",
+    labels: [],
+    exportedBy: "each worker",
+  },
+  contexts: {
+    type: "gauge",
+    name: "sluice_job_contexts",
+    help: "Processes in which tenants' code runs, or waits for more of it",
+    labels: [],
+    exportedBy: "each worker",
+  },
+  broken: {
+    type: "counter",
+    name: "sluice_job_contexts_broken_total",
+    help: "Processes of tenants' code that were ended for cause: timeout, cpu, flood, crash, nonsense",
+    labels: ["why"],
+    exportedBy: "each worker",
+  },
+  walls: {
+    type: "gauge",
+    name: "sluice_job_walls",
+    help: "1 for each wall around tenants' code that stands on this machine: user, namespaces, permissions",
+    labels: ["wall"],
+    exportedBy: "each worker",
+  },
+  findings: {
+    type: "gauge",
+    name: "sluice_fsck_report_findings",
+    help: "Findings of the latest report that fleet/fsck-report made",
+    labels: [],
+    exportedBy: "each worker",
+  },
+} as const satisfies Record<string, MetricSpec>;
+
+const CODES = ["retry", "ok", "failed", "error"] as const satisfies NextStep["code"][];
+const NEXT: Readonly<Record<(typeof CODES)[number], readonly NextStep["kind"][]>> = {
+  ok: ["finish"],
+  failed: ["finish"],
+  retry: ["retry", "abandon"],
+  error: ["retry", "abandon"],
+};
+const CAUSES = ["timeout", "cpu", "flood", "crash", "nonsense"] as const satisfies Broken[];
+
+export interface RunnerMetrics {
+  readonly settled: (step: NextStep) => void;
+  readonly inHand: (jobs: number) => void;
+  readonly contexts: (count: number) => void;
+  readonly broken: (why: Broken) => void;
+  readonly findings: (count: number) => void;
+}
+
+export function runnerMetrics(registry: Registry, standing: Standing): RunnerMetrics {
+  const made = makeInstruments(RUNNER_METRICS, registry);
+  // Of a counter that appears with its first event, Prometheus does not see the first event.
+  for (const code of CODES) for (const next of NEXT[code]) made.runs.inc({ code, next }, 0);
+  for (const why of CAUSES) made.broken.inc({ why }, 0);
+  for (const wall of WALLS) made.walls.set({ wall }, standing.walls[wall] ? 1 : 0);
+  return {
+    settled: ({ code, kind }) => made.runs.inc({ code, next: kind }),
+    inHand: (jobs) => made.inHand.set(jobs),
+    contexts: (count) => made.contexts.set(count),
+    broken: (why) => {
+      if (why !== "ended") made.broken.inc({ why });
+    },
+    findings: (count) => made.findings.set(count),
+  };
+}

@@ -1,0 +1,66 @@
+/** The jobs in hand, each with a signal that says when it is not ours any more. */
+import type { JobInHand } from "./types.ts";
+
+interface Held {
+  readonly job: JobInHand;
+  readonly over: AbortController;
+}
+
+export class Hand {
+  readonly #held = new Map<number, Held>();
+  readonly #onChange: () => void;
+  #freed: (() => void) | null = null;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get jobs(): readonly JobInHand[] {
+    return [...this.#held.values()].map(({ job }) => job);
+  }
+
+  /** "" when idle; of several the one that has been in hand longest. */
+  get oldest(): string {
+    const [first] = this.#held.keys();
+    return first === undefined ? "" : String(first);
+  }
+
+  add(job: JobInHand): void {
+    this.#held.set(job.id, { job, over: new AbortController() });
+    this.#onChange();
+  }
+
+  /** A job that is not in hand has been over for long. */
+  signalOf(job: JobInHand): AbortSignal {
+    const held = this.#held.get(job.id);
+    return held?.job.lease === job.lease ? held.over.signal : AbortSignal.abort();
+  }
+
+  /** Whatever it does from now on counts for nothing. */
+  drop(ids: readonly number[], why: string): void {
+    for (const id of ids) this.#held.get(id)?.over.abort(new Error(why));
+    for (const id of ids) this.#held.delete(id);
+    if (ids.length > 0) this.#changed();
+  }
+
+  remove(job: JobInHand): void {
+    if (this.#held.get(job.id)?.job.lease !== job.lease) return;
+    this.#held.delete(job.id);
+    this.#changed();
+  }
+
+  /** Resolves at the next job that leaves. */
+  freed(): Promise<void> {
+    return new Promise((resolve) => (this.#freed = resolve));
+  }
+
+  #changed(): void {
+    this.#onChange();
+    this.#freed?.();
+    this.#freed = null;
+  }
+}

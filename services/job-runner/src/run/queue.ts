@@ -1,0 +1,95 @@
+/** The job-api as the runner needs it. */
+import { attemptsIn, type Failure, failureText, type JobClient, type Outcome } from "@sluice/job-client";
+import type { FairlyTakenJob, Handler, NewJob } from "@sluice/wire";
+import type { Ended, JobInHand } from "./types.ts";
+
+/** done: it stands. lost: the job is not ours. unknown: nobody knows; the lease will tell. */
+export type Settled = "done" | "lost" | "unknown";
+
+export type FoundHandler =
+  { readonly kind: "found"; readonly handler: Handler } | { readonly kind: "none" | "unknown"; readonly why: string };
+
+export interface JobQueue {
+  take(limit: number, waitMs: number, signal: AbortSignal): Promise<readonly JobInHand[] | Failure>;
+  /** The ids of those that are no longer ours; null: no answer. */
+  renew(jobs: readonly JobInHand[]): Promise<readonly number[] | null>;
+  finish(job: JobInHand, ended: Ended): Promise<Settled>;
+  retry(job: JobInHand, ended: Ended, delaySeconds: number): Promise<Settled>;
+  fail(job: JobInHand, ended: Ended): Promise<Settled>;
+  step(job: JobInHand, step: string, data: JobInHand["data"]): Promise<Settled>;
+  /** False: not now. What can never be made is left out, and said. */
+  create(tenant: string, jobs: readonly NewJob[]): Promise<{ readonly made: boolean; readonly refused: string | null }>;
+  handler(tenant: string, type: string): Promise<FoundHandler>;
+  /** How often it was taken in its present run, with this time. */
+  attempts(job: JobInHand): Promise<number>;
+  releaseWorker(worker: string): Promise<boolean>;
+}
+
+export interface JobQueueOptions {
+  readonly tenants: readonly string[] | null;
+  readonly types: readonly string[] | null;
+}
+
+export function queueOf(client: JobClient, { tenants, types }: JobQueueOptions): JobQueue {
+  const wanted = {
+    ...(tenants === null ? {} : { tenants: [...tenants] }),
+    ...(types === null ? {} : { types: [...types] }),
+  };
+  const of = ({ tenant }: JobInHand): JobClient => client.forTenant(tenant);
+  return {
+    async take(limit, waitMs, signal) {
+      const taken = await client.take({ ...wanted, limit, waitMs, signal });
+      return taken.ok ? taken.value.map(inHand) : taken;
+    },
+    async renew(jobs) {
+      const leases = jobs.map(({ tenant, id, lease }) => ({ tenant, jobID: id, lease }));
+      const renewed = await client.renew(leases);
+      return renewed.ok ? renewed.value : null;
+    },
+    finish: async (job, ended) => settledBy(await of(job).finish(job.id, endOf(job, ended))),
+    retry: async (job, ended, delay) => settledBy(await of(job).retry(job.id, { ...endOf(job, ended), delay })),
+    fail: async (job, ended) => settledBy(await of(job).fail(job.id, endOf(job, ended))),
+    step: async (job, step, data) =>
+      settledBy(await of(job).update(job.id, { step, data: { ...data }, lease: job.lease })),
+    async create(tenant, jobs) {
+      const made = await client.forTenant(tenant).createJobs(jobs);
+      if (made.ok) return { made: true, refused: null };
+      const isFinal = made.kind === "refused" && made.refusal.status < 500 && made.refusal.status !== 429;
+      return { made: isFinal, refused: failureText(made) };
+    },
+    async handler(tenant, type) {
+      const found = await client.forTenant(tenant).handler(type);
+      if (found.ok) return { kind: "found", handler: found.value };
+      const isNone = found.kind === "refused" && found.refusal.status === 404;
+      return { kind: isNone ? "none" : "unknown", why: failureText(found) };
+    },
+    async attempts(job) {
+      const described = await of(job).describe(job.id);
+      return described.ok ? attemptsIn(described.value.events) : 1;
+    },
+    releaseWorker: async (worker) => (await client.releaseWorker(worker)).ok,
+  };
+}
+
+const inHand = (job: FairlyTakenJob): JobInHand => ({
+  tenant: job.tenant,
+  id: job.jobID,
+  type: job.name,
+  lease: job.lease,
+  data: job.data,
+  // "2026-11-16 13:00:00", UTC.
+  createdMs: Date.parse(`${job.created.replace(" ", "T")}Z`),
+  repeats: job.repeat !== "",
+});
+
+const endOf = ({ lease }: JobInHand, { exit, result, data }: Ended) => ({
+  lease,
+  exitCode: exit,
+  ...(result === undefined ? {} : { result }),
+  ...(data === undefined ? {} : { data: { ...data } }),
+});
+
+function settledBy(outcome: Outcome<unknown>): Settled {
+  if (outcome.ok) return "done";
+  return outcome.kind === "refused" && outcome.refusal.status < 500 ? "lost" : "unknown";
+}

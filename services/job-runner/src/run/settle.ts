@@ -1,0 +1,57 @@
+/** The end of a run: new jobs that it asked for, then what becomes of it. */
+import type { Log } from "@sluice/stage-runtime";
+import { linesOf } from "../decide/job-lines.ts";
+import { type NextStep, nextStep, type RetryRules } from "../decide/next-step.ts";
+import type { JobQueue, Settled } from "./queue.ts";
+import type { Ended, JobInHand } from "./types.ts";
+
+export interface SettlePorts {
+  readonly queue: Pick<JobQueue, "create" | "finish" | "retry" | "fail" | "attempts">;
+  readonly nowMs: () => number;
+  readonly log: Log;
+  readonly onSettled: (step: NextStep, settled: Settled) => void;
+}
+
+const LOG_LINES = 100;
+const LOG_LINE_CHARACTERS = 1_000;
+
+export async function settle(job: JobInHand, given: Ended, rules: RetryRules, ports: SettlePorts): Promise<void> {
+  const ended = await withNewJobs(job, given, ports);
+  const attempts = rules.maxAttempts === null ? 1 : await ports.queue.attempts(job);
+  const ageMs = ports.nowMs() - job.createdMs;
+  const step = nextStep({ exit: ended.exit, ageMs, attempts, repeats: job.repeats }, rules);
+  const settled = await carryOut(job, ended, step, ports);
+  const facts = { tenant: job.tenant, type: job.type, job: job.id, exit: ended.exit, code: step.code, settled };
+  if (step.kind === "abandon") ports.log.error({ ...facts, why: step.why }, "job abandoned");
+  else ports.log.info({ ...facts, next: step.kind }, "job completing");
+  ports.onSettled(step, settled);
+}
+
+/**
+ * Before the end, so that none is lost; a crash in between makes them twice, as a repeated run would. They are the tenant's
+ * own, whatever the line says.
+ */
+async function withNewJobs(job: JobInHand, ended: Ended, { queue, log }: SettlePorts): Promise<Ended> {
+  const { jobs, log: lines } = linesOf(ended.lines ?? []);
+  const facts = { tenant: job.tenant, type: job.type, job: job.id };
+  for (const line of lines.slice(0, LOG_LINES))
+    log.info({ ...facts, line: line.slice(0, LOG_LINE_CHARACTERS) }, "job says");
+  if (lines.length > LOG_LINES) log.info({ ...facts, dropped: lines.length - LOG_LINES }, "job says more than is kept");
+  if (jobs.length === 0) return ended;
+  const asked = jobs.map(({ type, payload }) => ({ name: type, data: { payload } }));
+  const { made, refused } = await queue.create(job.tenant, asked);
+  if (refused !== null)
+    log.warn({ ...facts, jobs: jobs.length, why: refused }, "jobs that a job asked for were not made");
+  return made ? ended : { exit: 503, result: "the jobs that it asked for could not be made" };
+}
+
+function carryOut(job: JobInHand, ended: Ended, step: NextStep, { queue }: SettlePorts): Promise<Settled> {
+  switch (step.kind) {
+    case "finish":
+      return queue.finish(job, ended);
+    case "retry":
+      return queue.retry(job, ended, step.delaySeconds);
+    case "abandon":
+      return queue.fail(job, { ...ended, result: `${step.why}; ${ended.result ?? "no result"}`.slice(0, 10_000) });
+  }
+}

@@ -1,0 +1,197 @@
+/** Takes jobs while there is room, runs them by their handlers, keeps their leases, gives back what it cannot end. */
+import { failureText } from "@sluice/job-client";
+import type { Log } from "@sluice/stage-runtime";
+import type { Handler } from "@sluice/wire";
+import type { RetryRules } from "../decide/next-step.ts";
+import { batchesOf, cut } from "./batches.ts";
+import { Hand } from "./hand.ts";
+import { Handlers } from "./handlers.ts";
+import type { JobQueue } from "./queue.ts";
+import { settle, type SettlePorts } from "./settle.ts";
+import { type Batch, type Ended, isOver, type JobInHand, type Runner, type RunPorts } from "./types.ts";
+
+export interface LoopPorts {
+  readonly queue: JobQueue;
+  readonly runners: Readonly<Record<Handler["lang"], Runner>>;
+  /** The fleet's own: what is in it needs no handler. */
+  readonly builtIn: (job: JobInHand) => ((signal: AbortSignal) => Promise<Ended>) | null;
+  readonly concurrency: number;
+  readonly retry: RetryRules;
+  readonly log: Log;
+  readonly nowMs: () => number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onHand: (hand: Pick<Hand, "oldest" | "size">) => void;
+  readonly onSettled: SettlePorts["onSettled"];
+}
+
+const WAIT_MS = 20_000;
+const AGAIN_MS = 1_000;
+const RENEW_MS = 3_000;
+/** Jobs that are run by no handler of a tenant but by a kind of ours. */
+const CONTAINER_TYPE = "container";
+
+export class WorkLoop {
+  readonly #ports: LoopPorts;
+  readonly #hand: Hand;
+  readonly #handlers: Handlers;
+  readonly #stopping = new AbortController();
+  readonly #over = new AbortController();
+  readonly #runs = new Set<Promise<void>>();
+  #taking: Promise<void> | null = null;
+  #mayTake = false;
+  #resume: (() => void) | null = null;
+
+  constructor(ports: LoopPorts) {
+    this.#ports = ports;
+    this.#hand = new Hand(() => ports.onHand(this.#hand));
+    this.#handlers = new Handlers(ports.queue, ports.nowMs);
+  }
+
+  start(): void {
+    this.#taking = this.#takeOn();
+    void this.#renewOn();
+  }
+
+  /** Only whoever stands in the registry takes jobs. */
+  allow(mayTake: boolean): void {
+    this.#mayTake = mayTake;
+    if (mayTake) this.#resume?.();
+  }
+
+  /** We were declared dead, or cannot know: nothing in hand is ours. */
+  dropAll(why: string): void {
+    const ids = this.#hand.jobs.map(({ id }) => id);
+    if (ids.length > 0) this.#ports.log.warn({ jobs: ids, why }, "jobs let go: they are no longer ours");
+    this.#hand.drop(ids, why);
+  }
+
+  /** Takes no more; resolves when what is in hand has ended. */
+  async drain(): Promise<void> {
+    this.#stopping.abort();
+    this.#resume?.();
+    await this.#taking;
+    while (this.#runs.size > 0) await Promise.all(this.#runs);
+    this.#over.abort();
+  }
+
+  async #takeOn(): Promise<void> {
+    const { queue, concurrency, log, pause } = this.#ports;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      if (!this.#mayTake) {
+        await new Promise<void>((resolve) => (this.#resume = resolve));
+        continue;
+      }
+      const room = concurrency - this.#hand.size;
+      if (room <= 0) {
+        await this.#hand.freed();
+        continue;
+      }
+      const taken = await queue.take(room, WAIT_MS, signal);
+      if (Array.isArray(taken)) this.#begin(taken as readonly JobInHand[]);
+      else if (!isOver(signal) && "kind" in taken) {
+        log.warn({ why: failureText(taken) }, "no jobs could be taken");
+        await pause(AGAIN_MS, signal);
+      }
+    }
+  }
+
+  #begin(jobs: readonly JobInHand[]): void {
+    for (const job of jobs) {
+      this.#hand.add(job);
+      this.#ports.log.info({ tenant: job.tenant, type: job.type, job: job.id }, "job entering");
+    }
+    for (const batch of batchesOf(jobs)) this.#follow(this.#runBatch(batch), batch);
+  }
+
+  /** Whatever goes wrong in our own code costs the batch its run, never the runner. */
+  #follow(run: Promise<void>, { jobs }: Batch): void {
+    const followed = run
+      .catch((error: unknown) => this.#ports.log.error({ err: error, jobs: jobs.map(({ id }) => id) }, "a run broke"))
+      .finally(() => {
+        for (const job of jobs) this.#hand.remove(job);
+        this.#runs.delete(followed);
+      });
+    this.#runs.add(followed);
+  }
+
+  async #runBatch(batch: Batch): Promise<void> {
+    const [first] = batch.jobs;
+    const isBuiltIn = first !== undefined && this.#ports.builtIn(first) !== null;
+    if (isBuiltIn) {
+      await Promise.all(batch.jobs.map((job) => this.#runBuiltIn(job)));
+      return;
+    }
+    const found = await this.#handlers.of(batch.tenant, batch.type);
+    const handler = found.kind === "found" ? found.handler : ownHandler(batch);
+    if (handler === null) {
+      // Missing, or just not to be had: in either case another time.
+      const why = found.kind === "found" ? "" : found.why;
+      for (const job of batch.jobs) await this.#settle(job, { exit: 503, result: `no handler: ${why}` }, null);
+      return;
+    }
+    const runner = this.#ports.runners[handler.lang];
+    const parts = cut(batch, Math.max(1, handler.batch ?? runner.batch));
+    await Promise.all(parts.map((part) => runner.run(part, handler, this.#runPorts(handler))));
+  }
+
+  async #runBuiltIn(job: JobInHand): Promise<void> {
+    const signal = this.#hand.signalOf(job);
+    this.#started(job);
+    const ended = await this.#ports.builtIn(job)?.(signal);
+    if (ended !== undefined && !signal.aborted) await this.#settle(job, ended, null);
+  }
+
+  #runPorts(handler: Handler): RunPorts {
+    return {
+      signalOf: (job) => this.#hand.signalOf(job),
+      started: (job) => this.#started(job),
+      settle: (job, ended) => this.#settle(job, ended, handler),
+      step: async (job, step, data = job.data) => {
+        const shown = await this.#ports.queue.step(job, step, data);
+        if (shown === "lost") this.#hand.drop([job.id], "its lease is lost");
+      },
+    };
+  }
+
+  #started(job: JobInHand): void {
+    this.#ports.log.info({ tenant: job.tenant, type: job.type, job: job.id }, "job running");
+  }
+
+  async #settle(job: JobInHand, ended: Ended, handler: Handler | null): Promise<void> {
+    const { queue, nowMs, log, onSettled } = this.#ports;
+    if (this.#hand.signalOf(job).aborted) return;
+    await settle(job, ended, rulesOf(handler, this.#ports.retry), { queue, nowMs, log, onSettled });
+    this.#hand.remove(job);
+  }
+
+  async #renewOn(): Promise<void> {
+    const { queue, pause } = this.#ports;
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      await pause(RENEW_MS, signal);
+      const { jobs } = this.#hand;
+      const lost = jobs.length === 0 ? [] : await queue.renew(jobs);
+      // One that was settled meanwhile is lost too, and no longer in hand.
+      this.#hand.drop(
+        (lost ?? []).filter((id) => this.#hand.jobs.some((job) => job.id === id)),
+        "its lease is lost",
+      );
+    }
+  }
+}
+
+function rulesOf(handler: Handler | null, rules: RetryRules): RetryRules {
+  const own = handler?.retry;
+  return {
+    maxAgeMs: own?.maxAgeMs ?? rules.maxAgeMs,
+    maxAttempts: own?.maxAttempts ?? rules.maxAttempts,
+    delayMs: own?.delayMs ?? rules.delayMs,
+  };
+}
+
+/** Container jobs bring all that is needed in their data. */
+function ownHandler({ tenant, type }: Batch): Handler | null {
+  if (type !== CONTAINER_TYPE) return null;
+  return { id: "container", tenant, type, version: 1, created: "", by: "", lang: "container", body: "{}" };
+}

@@ -1,0 +1,208 @@
+/** All of a runner but the process around it. */
+import { openJobs, type JobClient } from "@sluice/job-client";
+import { createEgress, type Egress, policyOf } from "@sluice/safe-io";
+import type { ExtraServer, ServiceParts } from "@sluice/stage-runtime";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunnerConfig } from "./config.ts";
+import { containerRunner } from "./container/container-runner.ts";
+import { type Engine, openEngine } from "./container/engine.ts";
+import { openFilesets } from "./container/filesets.ts";
+import { fleetWork, makeSchedules } from "./fleet-work.ts";
+import { type RunnerMetrics, runnerMetrics } from "./metrics.ts";
+import { machineStats } from "./presence/machine.ts";
+import { Presence } from "./presence/presence.ts";
+import { httpRunner } from "./run/http-runner.ts";
+import { queueOf } from "./run/queue.ts";
+import type { Runner } from "./run/types.ts";
+import { WorkLoop } from "./run/work-loop.ts";
+import { openNodeRunner } from "./sandbox/open-node-runner.ts";
+import type { Standing } from "./sandbox/walls.ts";
+
+export interface RunnerHost {
+  readonly standing: Standing;
+  readonly random: () => number;
+}
+
+const SOCKETS = 10;
+
+const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+const later = (ms: number, wake: () => void): (() => void) => {
+  const timer = setTimeout(wake, ms);
+  return () => clearTimeout(timer);
+};
+
+export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: RunnerHost): ExtraServer {
+  const { log, clock } = parts;
+  const { nowMs } = clock;
+  const metrics = runnerMetrics(parts.registry, host.standing);
+  const token = config.JOB_API_TOKEN;
+  const client = openJobs({
+    urls: [config.JOB_API_URL],
+    worker: config.WORKER_ID,
+    ...(token === undefined ? {} : { token }),
+  });
+  const queue = queueOf(client, { tenants: config.JOB_TENANTS ?? null, types: config.JOB_TYPES ?? null });
+  const egress = createEgress({ policy: policyOf(config), connectionsPerHost: SOCKETS, maxRedirects: 0 });
+  const engine = engineOf(config);
+  const runners = runnersOf(config, parts, host, { metrics, egress, engine });
+  const loop: WorkLoop = new WorkLoop({
+    queue,
+    runners,
+    builtIn: fleetWork(config, nowMs, (count) => metrics.findings(count)),
+    concurrency: config.STAGE_CONCURRENCY,
+    retry: { maxAgeMs: config.RETRY_MAX_AGE_MS, maxAttempts: null, delayMs: config.RETRY_DELAY_MS },
+    log,
+    nowMs,
+    pause,
+    onHand: (hand) => {
+      metrics.inHand(hand.size);
+      presence.setJob(hand.oldest);
+    },
+    onSettled: (step) => metrics.settled(step),
+  });
+  const presence = new Presence({
+    session: () => parts.queue()?.context.session ?? null,
+    name: config.WORKER_ID,
+    publicIp: config.PUBLIC_IP,
+    heartbeatMs: config.HEARTBEAT_MS,
+    harvestMs: config.HARVEST_INTERVAL_MS,
+    patience: {
+      timeoutMs: config.HEARTBEAT_TIMEOUT_MS,
+      sessionlessMs: 0,
+      keepDeadMs: config.DEAD_WORKER_KEEP_MS,
+    },
+    stats: machineStats(),
+    random: host.random,
+    nowMs,
+    pause,
+    log,
+    releaseWorker: (name) => queue.releaseWorker(name),
+    shutDown: (entry) => shutDown(config.DEAD_WORKER_HOOK, entry, egress),
+    onPresent: (present, why) => {
+      loop.allow(present);
+      if (!present) loop.dropAll(why);
+    },
+    onAlive: (alive) => sweep(engine, alive, parts),
+  });
+  return { name: "job-runner", ...lifeOf({ config, parts, loop, presence, runners, client, egress, queue }) };
+}
+
+interface Life {
+  readonly config: RunnerConfig;
+  readonly parts: ServiceParts;
+  readonly loop: WorkLoop;
+  readonly presence: Presence;
+  readonly runners: Readonly<Record<string, Runner>>;
+  readonly client: JobClient;
+  readonly egress: Egress;
+  readonly queue: { releaseWorker(name: string): Promise<boolean> };
+}
+
+function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
+  const { config, parts, loop, presence, runners, client, egress, queue } = life;
+  const over = new AbortController();
+  return {
+    start: () => {
+      presence.start();
+      loop.start();
+      if (config.SYSTEM_SCHEDULES) void makeSchedules(client, parts.log, (ms) => pause(ms, over.signal), over.signal);
+      return Promise.resolve();
+    },
+    async stop() {
+      over.abort();
+      // At the second bell, or when the grace is over, what has not ended goes back to the queue at once.
+      const giveBack = (): void => {
+        loop.dropAll("the runner ends");
+        void queue.releaseWorker(config.WORKER_ID);
+      };
+      parts.aborting.addEventListener("abort", giveBack, { once: true });
+      if (parts.aborting.aborted) giveBack();
+      await loop.drain();
+      parts.aborting.removeEventListener("abort", giveBack);
+      await presence.stop();
+      for (const runner of Object.values(runners)) await runner.close();
+      await client.close();
+      await egress.close();
+    },
+  };
+}
+
+const engineOf = (config: RunnerConfig): Engine | null =>
+  config.DOCKER_HOST === undefined
+    ? null
+    : openEngine({
+        host: config.DOCKER_HOST,
+        network: config.CONTAINER_NETWORK,
+        memoryMb: config.CONTAINER_MEMORY_MB,
+        cpus: config.CONTAINER_CPUS,
+        pids: config.CONTAINER_PIDS,
+      });
+
+interface RunnerParts {
+  readonly metrics: RunnerMetrics;
+  readonly egress: Egress;
+  readonly engine: Engine | null;
+}
+
+function runnersOf(
+  config: RunnerConfig,
+  { log }: ServiceParts,
+  { standing }: RunnerHost,
+  { metrics, egress, engine }: RunnerParts,
+): Readonly<Record<"node" | "http" | "container", Runner>> {
+  const refused = refusalOf(config, standing);
+  log.info({ walls: standing.walls, missing: standing.missing, refused }, "walls around tenants' code");
+  return {
+    node: openNodeRunner({
+      standing,
+      egress,
+      filesDir: config.NODE_FILES_DIR ?? null,
+      settings: {
+        timeoutMs: config.NODE_TIMEOUT_MS,
+        cpuMs: config.NODE_CPU_MS,
+        memoryMb: config.NODE_MEMORY_MB,
+        idleMs: config.NODE_CONTEXT_IDLE_MS,
+        jobsPerContext: config.NODE_CONTEXT_JOBS,
+      },
+      refused,
+      onBroken: (why) => {
+        log.warn({ why }, "a process of tenants' code was ended");
+        metrics.broken(why);
+      },
+      onCount: (count) => metrics.contexts(count),
+    }),
+    http: httpRunner({ egress, timeoutMs: config.HTTP_TIMEOUT_MS }),
+    container: containerRunner({
+      engine,
+      filesets: openFilesets(config.FILESET_URL, egress),
+      worker: config.WORKER_ID,
+      timeoutMs: config.CONTAINER_TIMEOUT_MS,
+      later,
+    }),
+  };
+}
+
+/** Without namespaces only the language holds tenants' code, and it does not claim to. */
+function refusalOf({ NODE_HANDLERS }: RunnerConfig, { walls, missing }: Standing): string | null {
+  if (NODE_HANDLERS === "off") return "this runner runs no code of tenants";
+  if (NODE_HANDLERS === "weak" || walls.namespaces) return null;
+  return `this runner has no walls for code of tenants: ${missing ?? ""}`;
+}
+
+async function shutDown(hook: string | undefined, entry: object, egress: Egress): Promise<void> {
+  if (hook === undefined) return;
+  const told = await egress.post(hook, { contentType: "application/json", body: JSON.stringify(entry) });
+  if (told.ok) told.value.discard();
+}
+
+/** Containers of workers that are no more: a runner that was killed cannot remove its own. */
+async function sweep(engine: Engine | null, alive: ReadonlySet<string>, { log }: ServiceParts): Promise<void> {
+  if (engine === null) return;
+  try {
+    const removed = await engine.sweep((worker) => !alive.has(worker));
+    if (removed > 0) log.info({ removed }, "containers of dead workers removed");
+  } catch (error) {
+    log.warn({ err: error }, "containers could not be looked through");
+  }
+}

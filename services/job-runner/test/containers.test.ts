@@ -1,0 +1,285 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { findDockerEngine, runCommand, skipUnless, startDockerEngine } from "@sluice/local-parts";
+import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { serveHttp, waitFor } from "@sluice/testkit";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { containerRunner } from "../src/container/container-runner.ts";
+import { type Engine, openEngine } from "../src/container/engine.ts";
+import { type Filesets, openFilesets } from "../src/container/filesets.ts";
+import type { Ended, JobInHand } from "../src/run/types.ts";
+import { fakeDocker, type FakeDocker } from "./support/fake-docker.ts";
+import { aHandler, aJob } from "./support/sandbox.ts";
+
+const LIMITS = { network: "none", memoryMb: 64, cpus: 1, pids: 64 };
+let folder: string;
+const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-filesets-"));
+});
+afterAll(async () => {
+  await egress.close();
+  await rm(folder, { recursive: true });
+});
+
+async function putFiles(set: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, "alpha", set, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+}
+
+interface Ran {
+  readonly result: { readonly Status: string; readonly Info: string };
+  readonly exit: number;
+  readonly steps: readonly string[];
+  readonly data: readonly JobInHand["data"][];
+}
+
+interface Given {
+  readonly filesets?: Filesets;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+async function run(engine: Engine, data: JobInHand["data"], given: Given = {}): Promise<Ran> {
+  const runner = containerRunner({
+    engine,
+    filesets: given.filesets ?? openFilesets(folder, egress),
+    worker: "w1",
+    timeoutMs: given.timeoutMs ?? 60_000,
+    later: (ms, wake) => {
+      const timer = globalThis.setTimeout(wake, ms);
+      return () => clearTimeout(timer);
+    },
+  });
+  const job = aJob("", { type: "container", data });
+  const steps: string[] = [];
+  const shown: JobInHand["data"][] = [];
+  const ends: Ended[] = [];
+  const signal = given.signal ?? new AbortController().signal;
+  await runner.run({ tenant: "alpha", type: "container", jobs: [job] }, aHandler("{}", { lang: "container" }), {
+    signalOf: () => signal,
+    started: () => undefined,
+    settle: (_, ended) => Promise.resolve(void ends.push(ended)),
+    step: (_, step, more) => {
+      steps.push(step);
+      if (more !== undefined) shown.push(more);
+      return Promise.resolve();
+    },
+  });
+  const [end] = ends;
+  const result = JSON.parse(end?.result ?? '{"Status":"","Info":""}') as Ran["result"];
+  return { result, exit: end?.exit ?? 0, steps, data: shown };
+}
+
+const config = (more: object = {}) => ({ Container: { Config: { Image: "img", ...more } } });
+
+describe("with a Docker of our own making", () => {
+  let docker: FakeDocker;
+  let engine: Engine;
+  beforeAll(async () => {
+    docker = await fakeDocker();
+    engine = openEngine({ host: docker.host, ...LIMITS });
+  });
+  afterEach(() => {
+    docker.asked.length = 0;
+    docker.program = () => 0;
+  });
+  afterAll(() => docker.close());
+
+  test("E14, E16, E17: create, pull by patterns, start, wait, push by patterns; each step is shown; the container is gone", async () => {
+    await putFiles("foo", { "a.py": "print", "b.txt": "no", "bin/tool": "t", "deep/x.py": "no" });
+    let seen: string[] = [];
+    docker.program = (files) => {
+      seen = [...files.keys()].sort();
+      files.set("/data/out.dat", "42");
+      files.set("/data/sub/more.dat", "43");
+      files.set("/data/log.txt", "no");
+      return 0;
+    };
+    const ran = await run(engine, {
+      ...config(),
+      Fileset: {
+        Input: { Name: "foo", Patterns: ["*.py", "bin/*"] },
+        Output: { Name: "foo_result", Patterns: ["**/*.dat"] },
+      },
+    });
+    expect(ran).toMatchObject({ exit: 200, result: { Status: "SUCCESS", Info: "exit code 0" } });
+    expect(ran.steps).toEqual(["create", "pull", "start", "wait", "push"]);
+    expect(seen).toEqual(["/data/a.py", "/data/bin/tool"]);
+    expect(docker.asked).toEqual([
+      "create",
+      "GET json",
+      "PUT archive",
+      "POST start",
+      "POST wait",
+      "GET archive",
+      "DELETE ",
+    ]);
+    expect(await readFile(join(folder, "alpha/foo_result/out.dat"), "utf8")).toBe("42");
+    expect(await readFile(join(folder, "alpha/foo_result/sub/more.dat"), "utf8")).toBe("43");
+    expect((await readdir(join(folder, "alpha/foo_result"))).sort()).toEqual(["out.dat", "sub"]);
+    expect(docker.containers.size).toBe(0);
+  });
+
+  test("E10: after it was made the job has all that the engine says, and its configuration as it was given", async () => {
+    const { data } = await run(engine, config({ Cmd: ["x"] }));
+    expect(data[0]).toEqual({
+      Container: {
+        Id: expect.stringMatching(/^c/),
+        Created: "now",
+        State: { Status: "created" },
+        Config: { Image: "img", Cmd: ["x"] },
+      },
+    });
+  });
+
+  test("no job decides about privileges, mounts or networks of its container", async () => {
+    docker.program = () => 0;
+    let given: unknown = null;
+    docker.program = () => {
+      given = [...docker.containers.values()][0]!.config["HostConfig"];
+      return 0;
+    };
+    await run(engine, config());
+    expect(given).toMatchObject({ Privileged: false, CapDrop: ["ALL"], NetworkMode: "none", Memory: 64 * 1024 * 1024 });
+    expect(given).not.toHaveProperty("Binds");
+    const refused = await run(engine, { Container: { Config: { Image: "img", HostConfig: { Binds: ["/:/host"] } } } });
+    expect(refused).toMatchObject({
+      exit: 400,
+      result: { Status: "FAILURE", Info: expect.stringContaining("HostConfig") },
+    });
+  });
+
+  test("E18: an exit code that is not 0, a missing fileset, image or configuration is a FAILURE that says so", async () => {
+    docker.program = () => 3;
+    expect(await run(engine, config())).toMatchObject({
+      exit: 400,
+      result: { Status: "FAILURE", Info: "exit code 3" },
+    });
+    const noInput = await run(engine, { ...config(), Fileset: { Input: { Name: "nowhere" } } });
+    expect(noInput.result).toEqual({ Status: "FAILURE", Info: "pull: there is no fileset nowhere" });
+    const noImage = await run(engine, { Container: { Config: { Image: "missing" } } });
+    expect(noImage.result).toMatchObject({ Status: "FAILURE", Info: expect.stringContaining("create: ") });
+    expect((await run(engine, {})).result.Status).toBe("FAILURE");
+    expect(docker.containers.size).toBe(0);
+  });
+
+  test("E17: no output, no push, still SUCCESS; an image that is not here is fetched", async () => {
+    const ran = await run(engine, { Container: { Config: { Image: "elsewhere" } } });
+    expect(ran.result.Status).toBe("SUCCESS");
+    expect(docker.asked.slice(0, 3)).toEqual(["create", "pull", "create"]);
+    expect(docker.asked).not.toContain("GET archive");
+  });
+
+  test("one that takes too long, or whose job has become another's, is removed", async () => {
+    docker.program = () => "never";
+    expect(await run(engine, config(), { timeoutMs: 50 })).toMatchObject({ exit: 504 });
+    const over = new AbortController();
+    const running = run(engine, config(), { signal: over.signal });
+    await waitFor(() => docker.asked.includes("POST wait"));
+    over.abort();
+    expect((await running).exit).toBe(0);
+    expect(docker.containers.size).toBe(0);
+  });
+
+  test("an engine that is away is tried again, not blamed on the job", async () => {
+    const away = openEngine({ host: "unix:///nowhere/docker.sock", ...LIMITS });
+    expect(await run(away, config())).toMatchObject({ exit: 503 });
+  });
+
+  test("containers of a worker that was killed are swept, those of the living are not", async () => {
+    for (const worker of ["dead", "alive"])
+      await engine.create({ Image: "img", WorkingDir: "/data" }, { "sluice.job-runner": worker });
+    expect(await engine.sweep((worker) => worker === "dead")).toBe(1);
+    expect([...docker.containers.values()].map(({ config: { Labels } }) => Labels["sluice.job-runner"])).toEqual([
+      "alive",
+    ]);
+    docker.containers.clear();
+  });
+
+  test("filesets behind HTTP are tar files", async () => {
+    const kept = new Map<string, Buffer>();
+    const server = await serveHttp((request, response) => {
+      if (request.method === "PUT") kept.set(request.path, Buffer.from(request.body, "utf8"));
+      const found = kept.get(request.path);
+      if (found === undefined) response.writeHead(404).end();
+      else response.end(found);
+    });
+    const filesets = openFilesets(server.url, egress);
+    docker.program = (files) => {
+      files.set("/data/again.dat", `${files.get("/data/out.dat") ?? "first"}+`);
+      files.set("/data/out.dat", "x");
+      return 0;
+    };
+    const Output = { Name: "s", Patterns: ["out.dat"] };
+    await run(engine, { ...config(), Fileset: { Output } }, { filesets });
+    expect([...kept.keys()]).toEqual(["/alpha/s.tar"]);
+    let seen: string | undefined;
+    docker.program = (files) => {
+      seen = files.get("/data/out.dat");
+      return 0;
+    };
+    await run(engine, { ...config(), Fileset: { Input: { Name: "s" } } }, { filesets });
+    expect(seen).toBe("x");
+    await server.close();
+  });
+});
+
+const present = await findDockerEngine();
+const real = "skip" in present && process.env["SLUICE_OWN_DOCKER"] === "1" ? await startDockerEngine() : present;
+
+skipUnless(describe, real, { optional: true })("with a real Docker engine", () => {
+  const host = "host" in real ? real.host : "";
+  const IMAGE = "sluice-test-shell:1";
+  let engine: Engine;
+  const docker = (...args: string[]) => runCommand("docker", ["-H", host, ...args]);
+
+  /** A shell and what it is linked with: nothing can be fetched here. */
+  beforeAll(async () => {
+    engine = openEngine({ host, ...LIMITS });
+    const linked = await runCommand("ldd", ["/bin/sh"]);
+    const libraries = [...linked.output.matchAll(/\/\S+(?= \(0x)/g)].map(([path]) => path);
+    const tar = join(folder, "image.tar");
+    await runCommand("tar", ["-chf", tar, "-C", "/", "bin/sh", ...libraries.map((path) => path.slice(1))]);
+    await docker("import", tar, IMAGE);
+  });
+  afterAll(async () => {
+    await docker("rmi", "-f", IMAGE);
+    if ("host" in real) await real.stop();
+  });
+
+  test("E14, E16, E17, E18: a container reads its input, writes its output and ends with a code", async () => {
+    await putFiles("numbers", { "in.txt": "20", "other.md": "no" });
+    const script = 'read n < in.txt; echo $((n + 22)) > out.dat; [ ! -e other.md ] && exit "$1"';
+    const ran = (code: string) =>
+      run(engine, {
+        Container: { Config: { Image: IMAGE, Cmd: ["/bin/sh", "-c", script, "sh", code] } },
+        Fileset: { Input: { Name: "numbers", Patterns: ["*.txt"] }, Output: { Name: "sums", Patterns: ["*.dat"] } },
+      });
+    const good = await ran("0");
+    expect(good.result).toEqual({ Status: "SUCCESS", Info: "exit code 0" });
+    expect(good.data[0]!["Container"]).toMatchObject({
+      Id: expect.stringMatching(/^[0-9a-f]{64}$/),
+      Config: { Image: IMAGE },
+    });
+    expect(await readFile(join(folder, "alpha/sums/out.dat"), "utf8")).toBe("42\n");
+    expect((await ran("7")).result).toEqual({ Status: "FAILURE", Info: "exit code 7" });
+    const left = await docker("ps", "-aq", "--filter", "label=sluice.job-runner");
+    expect(left.output.trim()).toBe("");
+  });
+
+  test("a container has no network and no privileges", async () => {
+    const script =
+      'while read -r name rest; do case $name in CapEff:) caps=$rest;; esac; done < /proc/self/status; for i in /sys/class/net/*; do nets="$nets ${i##*/}"; done; echo "$caps$nets" > out.dat';
+    await run(engine, {
+      Container: { Config: { Image: IMAGE, Cmd: ["/bin/sh", "-c", script] } },
+      Fileset: { Output: { Name: "caps", Patterns: ["*.dat"] } },
+    });
+    expect((await readFile(join(folder, "alpha/caps/out.dat"), "utf8")).trim()).toBe("0000000000000000 lo");
+  });
+});

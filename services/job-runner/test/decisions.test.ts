@@ -1,0 +1,138 @@
+import { expect, test } from "@jest/globals";
+import { codeOf } from "../src/decide/exit-codes.ts";
+import { linesOf } from "../src/decide/job-lines.ts";
+import { nextStep } from "../src/decide/next-step.ts";
+import { endsOf } from "../src/decide/status-lines.ts";
+import { matcherOf } from "../src/container/patterns.ts";
+import { readSpec } from "../src/container/spec.ts";
+import { contextKey } from "../src/sandbox/pool.ts";
+import { filesOf } from "../src/sandbox/open-node-runner.ts";
+import { refusal } from "../src/sandbox/way-out.ts";
+import { aHandler } from "./support/sandbox.ts";
+
+const RULES = { maxAgeMs: 10_000, maxAttempts: null, delayMs: 1_500 };
+const run = { ageMs: 0, attempts: 1, repeats: false };
+
+test("M17: 1xx is retried, 2xx and 4xx are done, 5xx and what nobody knows are errors and retried", () => {
+  expect([100, 199, 200, 299, 400, 499, 500, 599].map(codeOf)).toEqual([
+    ...["retry", "retry", "ok", "ok", "failed", "failed", "error", "error"],
+  ]);
+  expect([0, 302, 600].map(codeOf)).toEqual(["error", "error", "error"]);
+  expect(nextStep({ ...run, exit: 204 }, RULES)).toEqual({ kind: "finish", code: "ok" });
+  expect(nextStep({ ...run, exit: 422 }, RULES)).toEqual({ kind: "finish", code: "failed" });
+  expect(nextStep({ ...run, exit: 100 }, RULES)).toEqual({ kind: "retry", code: "retry", delaySeconds: 2 });
+  expect(nextStep({ ...run, exit: 503 }, RULES)).toEqual({ kind: "retry", code: "error", delaySeconds: 2 });
+});
+
+test("M18: retries stop at an age or a count, and never for a job that repeats", () => {
+  const old = { ...run, exit: 500, ageMs: 9_000 };
+  expect(nextStep(old, RULES)).toEqual({ kind: "abandon", code: "error", why: "abandoned at the age of 9 s" });
+  expect(nextStep({ ...old, ageMs: 8_500 }, RULES)).toMatchObject({ kind: "retry" });
+  expect(nextStep({ ...old, repeats: true }, RULES)).toMatchObject({ kind: "retry" });
+  const counted = { ...RULES, maxAttempts: 3 };
+  expect(nextStep({ ...run, exit: 100, attempts: 2 }, counted)).toMatchObject({ kind: "retry" });
+  expect(nextStep({ ...run, exit: 100, attempts: 3 }, counted)).toEqual({
+    kind: "abandon",
+    code: "retry",
+    why: "abandoned after 3 attempts",
+  });
+});
+
+test("M21: lines with J: ask for jobs of a type; nothing in them can name a tenant; all else is for the log", () => {
+  const printed = [
+    "J: next|a|b",
+    "j: next|x",
+    "J:next|x",
+    "hello",
+    "J: |x",
+    "J: no-bar",
+    "J: other/next|x",
+    "J: t,x|y",
+    " J: t|y",
+  ];
+  expect(linesOf(printed)).toEqual({ jobs: [{ type: "next", payload: "a|b" }], log: printed.slice(1) });
+  expect(linesOf(["J: empty|"])).toEqual({ jobs: [{ type: "empty", payload: "" }], log: [] });
+});
+
+test("the answer to a batch: a line for each job; an invalid one spoils all that follow; none is NO_RESPONSE", () => {
+  const missing = { exit: 500, result: "NO_RESPONSE" };
+  const invalid = { exit: 500, result: "INVALID_RESPONSE" };
+  expect(endsOf("200 ok then\r\n404\n100 later\n", 3)).toEqual([
+    { exit: 200, result: "ok then" },
+    { exit: 404, result: undefined },
+    { exit: 100, result: "later" },
+  ]);
+  expect(endsOf("200\n<html>\n200\n", 3)).toEqual([{ exit: 200, result: undefined }, invalid, invalid]);
+  expect(endsOf("200\n", 3)).toEqual([{ exit: 200, result: undefined }, missing, missing]);
+  expect(endsOf("", 1)).toEqual([missing]);
+  expect(endsOf("200 a\n200 b\n200 c\n", 1)).toEqual([{ exit: 200, result: "a" }]);
+});
+
+test.each([
+  [["*.py"], ["a.py"], ["a.pyc", "lib/a.py", "apy"]],
+  [["bin/*"], ["bin/x", "bin/x.y"], ["bin/a/b", "bin", "sbin/x"]],
+  [["**/*.dat"], ["a.dat", "x/y/a.dat"], ["a.data", "x/dat"]],
+  [
+    ["a?.txt", "c"],
+    ["ab.txt", "c"],
+    ["a/.txt", "abc.txt"],
+  ],
+  [undefined, ["anything", "at/all"], []],
+  [["(a|b)+.[x]"], ["(a|b)+.[x]"], ["a.x"]],
+] as const)("E16: %j", (patterns, matching, others) => {
+  const matches = matcherOf(patterns);
+  expect(matching.filter((name) => !matches(name))).toEqual([]);
+  expect(others.filter((name) => matches(name))).toEqual([]);
+});
+
+test.each([
+  ["HostConfig", { HostConfig: { Privileged: true } }],
+  ["HostConfig", { HostConfig: { Binds: ["/:/host"] } }],
+  ["Volumes", { Volumes: { "/x": {} } }],
+  ["NetworkDisabled", { NetworkDisabled: false }],
+  ["WorkingDir", { WorkingDir: "/a/../../b" }],
+])("a container's configuration may not say %s", (field, more) => {
+  const read = readSpec({ Container: { Config: { Image: "x", ...more } } });
+  expect(read).toMatchObject({ ok: false, why: expect.stringContaining(field) });
+});
+
+test("a container's configuration as a text, and filesets of plain names alone", () => {
+  expect(readSpec({ Container: { Config: '{"Image":"x"}' } })).toEqual({
+    ok: true,
+    spec: { config: { Image: "x" }, input: null, output: null },
+  });
+  expect(readSpec({ Container: { Config: { Image: "x" } }, Fileset: { Input: { Name: "../other" } } }).ok).toBe(false);
+});
+
+test("M23: no two tenants share a context; one tenant's types do if they say so and may reach the same", () => {
+  const base = aHandler("x", { tenant: "a", type: "t", version: 1 });
+  const key = contextKey(base);
+  expect(contextKey({ ...base, tenant: "b" })).not.toBe(key);
+  expect(contextKey({ ...base, version: 2 })).not.toBe(key);
+  expect(contextKey({ ...base, eid: "e", type: "t" })).toBe(contextKey({ ...base, eid: "e", type: "u" }));
+  expect(contextKey({ ...base, eid: "e", tenant: "b" })).not.toBe(contextKey({ ...base, eid: "e" }));
+  expect(contextKey({ ...base, eid: "e", allow: { network: ["h:1"] } })).not.toBe(contextKey({ ...base, eid: "e" }));
+});
+
+test("declared files stay in the tenant's own folder", () => {
+  const files = ["data/a.txt", "../b/secret", "/etc/passwd", "x/../../y", ".", "a=b", "..", "ok"];
+  expect(filesOf({ tenant: "a", allow: { files } }, "/srv").map(({ source }) => source)).toEqual([
+    "/srv/a/data/a.txt",
+    "/srv/a/ok",
+  ]);
+  expect(filesOf({ tenant: "a", allow: { files } }, null)).toEqual([]);
+});
+
+test("a way out leads to declared places alone", () => {
+  const allowed = ["api.example.org:443"];
+  expect(refusal("https://api.example.org/x", allowed)).toBeNull();
+  for (const url of [
+    "http://api.example.org/",
+    "https://api.example.org:8443/",
+    "https://evil.org/?api.example.org:443",
+    "https://api.example.org.evil.org/",
+    "gopher://api.example.org:443/",
+    "nonsense",
+  ])
+    expect(refusal(url, allowed)).not.toBeNull();
+});

@@ -1,0 +1,152 @@
+/** As much of Docker's HTTP API as the runner uses, on a real socket. A container "runs" by a function over its files. */
+import { Readable } from "node:stream";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { entriesOf, packed, wholeOf } from "../../src/container/tape.ts";
+
+export type Files = Map<string, string>;
+export type Program = (files: Files) => number | "never" | Promise<number>;
+
+interface FakeContainer {
+  readonly id: string;
+  readonly config: Record<string, unknown> & { readonly Labels: Record<string, string>; readonly WorkingDir: string };
+  readonly files: Files;
+  readonly end: { resolve: (code: number) => void; readonly promise: Promise<number> };
+}
+
+export interface FakeDocker {
+  readonly host: string;
+  readonly containers: Map<string, FakeContainer>;
+  /** What was asked, in order: "create", "put", "start", … */
+  readonly asked: string[];
+  program: Program;
+  /** Images that are here; others can be pulled. */
+  readonly images: Set<string>;
+  close(): Promise<void>;
+}
+
+export async function fakeDocker(): Promise<FakeDocker> {
+  const containers = new Map<string, FakeContainer>();
+  const asked: string[] = [];
+  let made = 0;
+  const server = createServer((request, response) => {
+    void answer(request, response).catch((error: unknown) => json(response, 500, { message: String(error) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const docker: FakeDocker = {
+    host: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    containers,
+    asked,
+    program: () => 0,
+    images: new Set(["img"]),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", "http://docker");
+    const path = url.pathname.replace(/^\/v[\d.]+/, "");
+    const route = `${request.method ?? ""} ${path}`;
+    if (route === "POST /containers/create") return create(request, response);
+    if (route === "POST /images/create") {
+      asked.push("pull");
+      const image = url.searchParams.get("fromImage") ?? "";
+      if (image.startsWith("missing")) {
+        json(response, 404, { message: `no such image: ${image}` });
+        return;
+      }
+      docker.images.add(image);
+      json(response, 200, { status: "done" });
+      return;
+    }
+    if (route === "GET /containers/json") {
+      const all = [...containers.values()].map(({ id, config }) => ({ Id: id, Labels: config.Labels }));
+      json(response, 200, all);
+      return;
+    }
+    const [, id = "", verb = ""] = /^\/containers\/([^/]+)\/?(.*)$/.exec(path) ?? [];
+    const container = containers.get(id);
+    if (container === undefined) {
+      json(response, 404, { message: "no such container" });
+      return;
+    }
+    return act(`${request.method ?? ""} ${verb}`, container, { url, request, response });
+  }
+
+  async function create(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const config = JSON.parse((await wholeOf(request, 1e6)).toString()) as FakeContainer["config"];
+    asked.push("create");
+    if (!docker.images.has(String(config["Image"]))) {
+      json(response, 404, { message: "no such image" });
+      return;
+    }
+    const id = `c${(made += 1)}`;
+    let resolve: (code: number) => void = () => undefined;
+    const promise = new Promise<number>((done) => (resolve = done));
+    containers.set(id, { id, config, files: new Map(), end: { resolve, promise } });
+    json(response, 201, { Id: id, Warnings: [] });
+  }
+
+  interface Exchange {
+    readonly url: URL;
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+  }
+
+  async function act(what: string, container: FakeContainer, { url, request, response }: Exchange): Promise<void> {
+    const { id, config, files, end } = container;
+    asked.push(what);
+    switch (what) {
+      case "GET json": {
+        json(response, 200, {
+          Id: id,
+          Created: "now",
+          State: { Status: "created" },
+          Config: { ...config, Hostname: id },
+        });
+        return;
+      }
+      case "PUT archive": {
+        for await (const file of entriesOf(request))
+          files.set(`/${file.name}`, (await wholeOf(file.body, 1e6)).toString());
+        json(response, 200, {});
+        return;
+      }
+      case "POST start":
+        void Promise.resolve(docker.program(files)).then((code) => code === "never" || end.resolve(code));
+        return void response.writeHead(204).end();
+      case "POST wait": {
+        json(response, 200, { StatusCode: await end.promise });
+        return;
+      }
+      case "GET archive": {
+        const folder = url.searchParams.get("path") ?? "";
+        const top = folder.split("/").at(-1) ?? "";
+        const inside = [...files].filter(([name]) => name.startsWith(`${folder}/`));
+        const entries = inside.map(([name, text]) => {
+          const body = Buffer.from(text);
+          return { name: `${top}${name.slice(folder.length)}`, bytes: body.length, body: Readable.from([body]) };
+        });
+        response.writeHead(200, { "content-type": "application/x-tar" });
+        packed(Readable.from(entries)).pipe(response);
+        return;
+      }
+      case "DELETE ":
+        containers.delete(id);
+        end.resolve(137);
+        return void response.writeHead(204).end();
+      default: {
+        json(response, 400, { message: `not known: ${what}` });
+        return;
+      }
+    }
+  }
+  return docker;
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
