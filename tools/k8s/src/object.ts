@@ -24,7 +24,15 @@ const Probe = z.looseObject({
 const Container = z.looseObject({
   name: z.string(),
   image: z.string(),
-  env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })).default([]),
+  env: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        value: z.string().optional(),
+        valueFrom: z.looseObject({ fieldRef: z.looseObject({ fieldPath: z.string() }) }).optional(),
+      }),
+    )
+    .default([]),
   envFrom: z.array(z.looseObject({ configMapRef: named.optional(), secretRef: named.optional() })).default([]),
   ports: z.array(z.looseObject({ name: z.string(), containerPort: z.number() })).default([]),
   lifecycle: z
@@ -97,7 +105,9 @@ export const COMPONENT = "app.kubernetes.io/component";
 
 /** Those that run our own services, not ZooKeeper. */
 export const servicesOf = (objects: readonly KubernetesObject[]): readonly Workload[] =>
-  workloadsOf(objects).filter((workload) => ["stage", "console"].includes(podLabelsOf(workload)[COMPONENT] ?? ""));
+  workloadsOf(objects).filter((workload) =>
+    ["stage", "console", "jobs"].includes(podLabelsOf(workload)[COMPONENT] ?? ""),
+  );
 
 export const ofKind = (objects: readonly KubernetesObject[], kind: string): readonly KubernetesObject[] =>
   objects.filter((object) => object.kind === kind);
@@ -129,6 +139,7 @@ export function dataOf(objects: readonly KubernetesObject[], name: string): Read
 /** What a container finds in its environment; the later source wins, as in Kubernetes. */
 export function environmentOf(objects: readonly KubernetesObject[], container: Container): Record<string, string> {
   const sources = container.envFrom.map(({ configMapRef }) => dataOf(objects, configMapRef?.name ?? "") ?? {});
-  const own = container.env.map(({ name, value }) => [name, value ?? ""] as const);
+  // What only a running pod knows stands there by its name.
+  const own = container.env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.fieldRef.fieldPath ?? ""]);
   return Object.assign({}, ...sources, Object.fromEntries(own)) as Record<string, string>;
 }

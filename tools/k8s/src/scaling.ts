@@ -25,7 +25,7 @@ const Autoscaled = z.looseObject({
   spec: z.looseObject({
     minReplicas: z.number(),
     maxReplicas: z.number(),
-    metrics: z.array(z.looseObject({ external: Target })),
+    metrics: z.array(z.looseObject({ external: Target.optional() })),
   }),
 });
 
@@ -37,8 +37,9 @@ export const scalingByKeda = (objects: readonly KubernetesObject[]): readonly Sc
   });
 
 export const scalingByHpa = (objects: readonly KubernetesObject[]): readonly Scaling[] =>
-  ofKind(objects, "HorizontalPodAutoscaler").map((object) => {
+  ofKind(objects, "HorizontalPodAutoscaler").flatMap((object) => {
     const { minReplicas: min, maxReplicas: max, metrics } = Autoscaled.parse(object).spec;
-    const perReplica = metrics.map(({ external }) => external.target.averageValue);
-    return { stage: object.metadata.name, min, max, perReplica };
+    const perReplica = metrics.flatMap(({ external }) => external?.target.averageValue ?? []);
+    // What is scaled by processor time is no stage.
+    return perReplica.length === 0 ? [] : [{ stage: object.metadata.name, min, max, perReplica }];
   });

@@ -62,6 +62,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "ezid/credentials": "user:secret",
   "mail/url": "smtp://sluice:secret@10.0.30.7:587",
   "download-auth/hosts.json": "{}",
+  "job-peers/secret": "a-secret-that-all-job-apis-share",
+  "jobs-token/token": "slt_0123456789abcdef",
 };
 
 export interface Facts extends SettingsFacts {

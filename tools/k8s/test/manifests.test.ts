@@ -85,7 +85,7 @@ needs("production", () => {
 
   test("lets only those out that have an egress policy of their own, on the ports that it allows", () => {
     const out = mayGoOut(objects);
-    expect([...out].sort()).toEqual(["batch-intake", "downloader", "estimator", "notifier", "processor"]);
+    expect([...out].sort()).toEqual(["batch-intake", "downloader", "estimator", "job-runner", "notifier", "processor"]);
     const flows = out.flatMap((from) => {
       const workload = servicesOf(objects).find(({ metadata }) => metadata.name === from)!;
       const read = configOf(objects, workload, podOf(workload).containers[0]!, facts);

@@ -88,7 +88,7 @@ skipUnless(describe, kustomize)("the component tracing, over production", () => 
     expect(flowProblems(objects, [])).toEqual([]);
     const policy = objects.find(({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === "traces");
     expect(policy?.["spec"]).toMatchObject({
-      podSelector: { matchExpressions: [{ values: ["stage", "console"] }] },
+      podSelector: { matchExpressions: [{ values: ["stage", "console", "jobs"] }] },
       egress: [
         {
           to: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],

@@ -28,7 +28,9 @@ export async function provideSecrets({ folder, database }: SecretsOptions): Prom
   await keep(folder, "grafana_password", newPassword);
   const url = `mysql://sluice:${password}@${database.host}:${database.port}/inventory`;
   await keep(folder, "inventory_url", () => url);
-  return await provideTokens(folder);
+  const tokens = await provideTokens(folder);
+  await keep(folder, "jobs_token", () => tokens.admin);
+  return tokens;
 }
 
 async function provideTokens(folder: string): Promise<RoleTokens> {

@@ -26,12 +26,14 @@ const Autoscaled = z.looseObject({
   spec: z.looseObject({
     metrics: z.array(
       z.looseObject({
-        external: z.looseObject({
-          metric: z.looseObject({
-            name: z.string(),
-            selector: z.looseObject({ matchLabels: z.record(z.string(), z.string()) }),
-          }),
-        }),
+        external: z
+          .looseObject({
+            metric: z.looseObject({
+              name: z.string(),
+              selector: z.looseObject({ matchLabels: z.record(z.string(), z.string()) }),
+            }),
+          })
+          .optional(),
       }),
     ),
   }),
@@ -80,7 +82,10 @@ function queriesOf(objects: readonly KubernetesObject[]): readonly Query[] {
     Scaled.parse(object).spec.triggers.map(({ metadata }) => ({ object, text: metadata["query"] ?? "" })),
   );
   const autoscaled = ofKind(objects, "HorizontalPodAutoscaler").flatMap((object) =>
-    Autoscaled.parse(object).spec.metrics.map(({ external: { metric } }) => {
+    // Others, as processor time, are Kubernetes' own.
+    Autoscaled.parse(object).spec.metrics.flatMap(({ external }) => {
+      if (external === undefined) return [];
+      const { metric } = external;
       const labels = Object.entries(metric.selector.matchLabels).map(([name, value]) => `${name}="${value}"`);
       return { object, text: `${metric.name}{${labels.join(",")}}` };
     }),
