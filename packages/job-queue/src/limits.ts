@@ -60,4 +60,8 @@ export const RUNS_SHOWN = 50;
 /** Entries of the archive that one ListRuns reads; its page is short then, and leads on. */
 export const RUNS_READ_MOST = 2_000;
 
+/** A pattern over more names than these has a heap of its own; of each tenant the last so many patterns. */
+export const NAMES_LOOKED_AT = 64;
+export const PATTERNS_KEPT = 64;
+
 export const RETRY_DELAY_DIGITS = 8;

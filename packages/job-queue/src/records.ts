@@ -28,7 +28,7 @@ const BlobSchema = z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), 
 
 export const JobSchema = z.strictObject({
   v: z.literal(1),
-  name: z.string().min(1).and(bytesAtMost(NAME_BYTES)),
+  name: bytesAtMost(NAME_BYTES).min(1),
   tenant: z.string().refine(isTenant),
   state: z.enum(STATES),
   priority: z.number().int().min(0).max(1000),

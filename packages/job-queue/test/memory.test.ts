@@ -62,10 +62,13 @@ const step = fc.oneof(
 );
 
 describe("the index", () => {
-  test("D3, D4: gives what a sorted list of all jobs would give, whatever came and went before", () => {
+  test.each([
+    ["few names", undefined],
+    ["many names, and more patterns than are kept", { lookedAt: 0, patternsKept: 2 }],
+  ])("D3, D4: gives what a sorted list of all jobs would give, whatever came and went before (%s)", (_, bounds) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        const index = new ReadyIndex();
+        const index = new ReadyIndex(bounds);
         const model = new Map<number, Slot>();
         let now = 0;
         let id = 0;

@@ -2,19 +2,14 @@
  * Which job comes next. Jobs that are due stand in a heap for each tenant, world (real or mocked), name and priority;
  * those whose time has not come stand in one heap, so that the next moment at which anything happens is its head.
  */
-import { matchesName, type NameMatch } from "../names.ts";
-import { Heap, type Placed } from "./heap.ts";
+import { NAMES_LOOKED_AT, PATTERNS_KEPT } from "../limits.ts";
+import type { NameMatch } from "../names.ts";
+import { Heap } from "./heap.ts";
+import { NameQueue } from "./name-queue.ts";
+import { PatternViews } from "./pattern-views.ts";
+import { better, type Slot, sooner } from "./slots.ts";
 
-export interface Slot extends Placed {
-  readonly id: number;
-  readonly tenant: string;
-  readonly name: string;
-  readonly mock: boolean;
-  readonly priority: number;
-  readonly nextRun: number;
-  /** Set by the index. */
-  heap: Heap<Slot> | null;
-}
+export type { Slot } from "./slots.ts";
 
 export interface Wanted {
   readonly tenant: string;
@@ -35,47 +30,76 @@ export interface WaitingType {
   readonly since: number;
 }
 
-const sooner = (a: Slot, b: Slot): boolean => a.nextRun < b.nextRun || (a.nextRun === b.nextRun && a.id < b.id);
-/** The order of the queue: priority, then time, then id. */
-const before = (a: Slot, b: Slot): boolean => (a.priority === b.priority ? sooner(a, b) : a.priority > b.priority);
+export interface IndexBounds {
+  /** A pattern over more names than these has a heap of its own. */
+  readonly lookedAt: number;
+  readonly patternsKept: number;
+}
 
-/** The due jobs of one name. */
-class NameQueue {
-  readonly #heaps = new Map<number, Heap<Slot>>();
-  size = 0;
+const BOUNDS: IndexBounds = { lookedAt: NAMES_LOOKED_AT, patternsKept: PATTERNS_KEPT };
+
+/** The names of one tenant, in one world. */
+class Names {
+  readonly #queues = new Map<string, NameQueue>();
+  readonly #views: PatternViews;
+  readonly #lookedAt: number;
+
+  constructor({ lookedAt, patternsKept }: IndexBounds) {
+    this.#lookedAt = lookedAt;
+    this.#views = new PatternViews(patternsKept);
+  }
+
+  get size(): number {
+    return this.#queues.size;
+  }
+
+  queue(name: string): NameQueue | undefined {
+    return this.#queues.get(name);
+  }
+
+  queues(): Iterable<NameQueue> {
+    return this.#queues.values();
+  }
 
   add(slot: Slot): void {
-    let heap = this.#heaps.get(slot.priority);
-    if (heap === undefined) this.#heaps.set(slot.priority, (heap = new Heap(sooner)));
-    heap.add(slot);
-    slot.heap = heap;
-    this.size += 1;
+    let queue = this.#queues.get(slot.name);
+    if (queue === undefined) {
+      this.#queues.set(slot.name, (queue = new NameQueue(slot.name)));
+      this.#views.join(queue);
+    }
+    queue.add(slot);
   }
 
   remove(slot: Slot): void {
-    slot.heap?.remove(slot);
-    this.size -= 1;
+    const queue = this.#queues.get(slot.name);
+    queue?.remove(slot);
+    if (queue?.size !== 0) return;
+    this.#views.leave(queue);
+    this.#queues.delete(slot.name);
   }
 
-  oldestDue(): number {
-    return Math.min(...[...this.#heaps.values()].map((heap) => heap.first()?.nextRun ?? Infinity));
-  }
-
-  first(priority: number | null): Slot | null {
-    if (priority !== null) return this.#heaps.get(priority)?.first() ?? null;
+  best(match: NameMatch, priority: number | null): Slot | null {
     let best: Slot | null = null;
-    for (const heap of this.#heaps.values()) best = better(best, heap.first());
+    if (match.kind === "names") {
+      for (const name of match.names) best = better(best, this.#queues.get(name)?.first(priority) ?? null);
+      return best;
+    }
+    if (this.size > this.#lookedAt)
+      return this.#views.get(match.pattern, match.matches, priority, this.#queues.values()).best();
+    for (const queue of this.#queues.values())
+      if (match.matches(queue.name)) best = better(best, queue.first(priority));
     return best;
   }
 }
 
-const better = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && before(b, a)) ? b : a);
-
-type Names = Map<string, NameQueue>;
-
 export class ReadyIndex {
   readonly #worlds = { real: new Map<string, Names>(), mocked: new Map<string, Names>() };
   readonly #future = new Heap<Slot>(sooner);
+  readonly #bounds: IndexBounds;
+
+  constructor(bounds: IndexBounds = BOUNDS) {
+    this.#bounds = bounds;
+  }
 
   /** True if it is due. */
   add(slot: Slot, now: number): boolean {
@@ -86,10 +110,8 @@ export class ReadyIndex {
     }
     const tenants = slot.mock ? this.#worlds.mocked : this.#worlds.real;
     let names = tenants.get(slot.tenant);
-    if (names === undefined) tenants.set(slot.tenant, (names = new Map<string, NameQueue>()));
-    let queue = names.get(slot.name);
-    if (queue === undefined) names.set(slot.name, (queue = new NameQueue()));
-    queue.add(slot);
+    if (names === undefined) tenants.set(slot.tenant, (names = new Names(this.#bounds)));
+    names.add(slot);
     return true;
   }
 
@@ -116,13 +138,13 @@ export class ReadyIndex {
 
   /** The first of the due jobs that are wanted. */
   best({ tenant, names, priority, mocked }: Wanted): Slot | null {
-    const real = this.#bestIn(this.#worlds.real.get(tenant), names, priority);
-    return mocked ? better(real, this.#bestIn(this.#worlds.mocked.get(tenant), names, priority)) : real;
+    const real = this.#worlds.real.get(tenant)?.best(names, priority) ?? null;
+    return mocked ? better(real, this.#worlds.mocked.get(tenant)?.best(names, priority) ?? null) : real;
   }
 
   /** The due jobs of one type: how many, and since when the oldest is due. */
   readyOf(tenant: string, name: string): { readonly ready: number; readonly oldestDue: number | null } {
-    const queue = this.#worlds.real.get(tenant)?.get(name);
+    const queue = this.#worlds.real.get(tenant)?.queue(name);
     return { ready: queue?.size ?? 0, oldestDue: queue?.oldestDue() ?? null };
   }
 
@@ -130,32 +152,19 @@ export class ReadyIndex {
   waitingTypes(): readonly WaitingType[] {
     const types: WaitingType[] = [];
     for (const [tenant, names] of this.#worlds.real) {
-      for (const [name, queue] of names) {
+      for (const queue of names.queues()) {
         const first = queue.first(null);
         if (first !== null)
-          types.push({ tenant, name, count: queue.size, priority: first.priority, since: first.nextRun });
+          types.push({ tenant, name: queue.name, count: queue.size, priority: first.priority, since: first.nextRun });
       }
     }
     return types;
   }
 
-  #bestIn(names: Names | undefined, match: NameMatch, priority: number | null): Slot | null {
-    let best: Slot | null = null;
-    if (names === undefined) return best;
-    if (match.kind === "names") {
-      for (const name of match.names) best = better(best, names.get(name)?.first(priority) ?? null);
-    } else {
-      for (const [name, queue] of names) if (matchesName(match, name)) best = better(best, queue.first(priority));
-    }
-    return best;
-  }
-
   #removeDue(slot: Slot): void {
     const tenants = slot.mock ? this.#worlds.mocked : this.#worlds.real;
     const names = tenants.get(slot.tenant);
-    const queue = names?.get(slot.name);
-    queue?.remove(slot);
-    if (queue?.size === 0) names?.delete(slot.name);
+    names?.remove(slot);
     if (names?.size === 0) tenants.delete(slot.tenant);
   }
 }

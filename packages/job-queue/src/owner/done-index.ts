@@ -39,6 +39,10 @@ export class DoneIndex {
     }
   }
 
+  *tokens(): Iterable<readonly [string, number]> {
+    for (const entries of this.#directories.values()) for (const { token, id } of entries) yield [token, id];
+  }
+
   of(id: number): readonly DoneName[] {
     return this.#byId.get(id) ?? [];
   }

@@ -2,7 +2,7 @@
 import type { Read, ReadAnswer, Session } from "@sluice/zookeeper";
 import { parseJobId } from "../ids.ts";
 import { paths } from "../paths.ts";
-import { type Crashed, type Guest, type Job, records } from "../records.ts";
+import { type Crashed, type Guest, type Job, records, type StoredJob } from "../records.ts";
 import type { Loaded } from "../shard/shard.ts";
 import { DoneIndex } from "./done-index.ts";
 import type { Term } from "./term.ts";
@@ -42,6 +42,9 @@ export async function loadShard(session: Session, term: Term): Promise<Loading> 
   }
 }
 
+/** As most records are: nothing needs to be put together. */
+const hasData = (record: StoredJob): record is StoredJob & Job => record.data !== undefined;
+
 class Loader {
   readonly #session: Session;
   readonly #term: Term;
@@ -66,7 +69,6 @@ class Loader {
     const entries = await this.#children(hours.map((hour) => paths.doneDirectory(shard, hour)));
     const done = new DoneIndex();
     hours.forEach((hour, n) => done.load(hour, entries[n] ?? []));
-    const ended = hours.flatMap((hour) => done.entriesOf(hour));
     const guests = await this.#readGuests();
     const crashed = await this.#readCrashed();
     const loaded: Loaded = {
@@ -76,7 +78,7 @@ class Loader {
       jobs: this.#jobs,
       blocks: blocks.map(Number),
       marks: new Set(groups),
-      ended: ended.map(({ token, id }) => [token, id] as const),
+      ended: done.tokens(),
       guests: new Map([...(guests ?? [])].map(([name, { guest }]) => [name, guest])),
       crashed: crashed?.value ?? {},
     };
@@ -130,9 +132,13 @@ class Loader {
         const record = records.job.decode(answer.node.data);
         if (!record.ok) throw new Unreadable(`job ${id}: ${record.problem}`);
         this.#versions.set(id, { record: answer.node.stat.version, data: null });
-        const { dataNode, data = "{}", ...job } = record.value;
-        if (dataNode === true) apart.push({ id, job });
-        this.#jobs.set(id, { ...job, data });
+        const { value } = record;
+        if (hasData(value)) this.#jobs.set(id, value);
+        else {
+          const { dataNode, data: _, ...job } = value;
+          if (dataNode !== true) throw new Unreadable(`job ${id}: no data`);
+          apart.push({ id, job });
+        }
       },
     );
     await this.#read(

@@ -65,6 +65,7 @@ export class ShardOwner {
   readonly #waiters = new Waiters<Waiting>();
   readonly #over = new AbortController();
   #stopTimer: (() => void) | null = null;
+  #wakeAt = Infinity;
 
   constructor(term: Term, tree: Tree, ports: OwnerPorts) {
     this.term = term;
@@ -195,17 +196,25 @@ export class ShardOwner {
   }
 
   #rest(): void {
+    const next = this.#nextMoment();
+    if (next === this.#wakeAt) return;
     this.#stopTimer?.();
     this.#stopTimer = null;
-    if (this.over.aborted) return;
-    const moments = [this.#shard.nextEvent(), this.#waiters.nextDeadline()].filter((moment) => moment !== null);
-    const next = this.#shard.hasDead ? 0 : Math.min(...moments, Infinity);
+    this.#wakeAt = next;
     if (next === Infinity) return;
     const ms = Math.min(Math.max(1, next - this.#now()), LONGEST_REST_MS);
     this.#stopTimer = this.#ports.later(ms, () => this.#wake());
   }
 
+  /** When something happens by itself, as far as we know: most commands change nothing about it. */
+  #nextMoment(): number {
+    if (this.over.aborted) return Infinity;
+    if (this.#shard.hasDead) return 0;
+    return Math.min(this.#shard.nextEvent() ?? Infinity, this.#waiters.nextDeadline() ?? Infinity);
+  }
+
   #wake(): void {
+    this.#wakeAt = Infinity;
     if (this.over.aborted) return;
     this.#carryOut({ verb: "Tick" });
     this.#serveWaiters();

@@ -24,10 +24,9 @@ export async function prepareQueue(
     );
     if (problem !== null) return { ok: false, problem };
   }
-  for (let shard = 0; shard < SHARDS; shard++) {
-    const problem = await make(session, shardFrame(shard));
-    if (problem !== null) return { ok: false, problem };
-  }
+  const frames = Array.from({ length: SHARDS }, (_, shard) => make(session, shardFrame(shard)));
+  const [unmade] = (await Promise.all(frames)).flatMap((problem) => problem ?? []);
+  if (unmade !== undefined) return { ok: false, problem: unmade };
   const problem = await make(session, [node(paths.layout, records.layout.encode(layout))]);
   return problem === null ? readLayout(session) : { ok: false, problem };
 }

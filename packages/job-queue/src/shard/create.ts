@@ -2,7 +2,7 @@
 import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { type CreateJobs, type NewJob, type Reply, reply } from "./commands.ts";
-import { dataFields, isTooLarge, mergedFields } from "./data.ts";
+import { isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
@@ -102,7 +102,8 @@ export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: B
   const parent = job.parent === null ? null : shard.job(job.parent);
   // A parent that waits already has let its children go.
   const gated = parent !== null && parent.state !== "PAUSED";
-  const bare: Job = {
+  // One shape for all: what is absent is undefined, which is not written.
+  return {
     v: 1,
     name: job.name,
     tenant,
@@ -110,11 +111,6 @@ export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: B
     priority: job.priority ?? DEFAULT_PRIORITY,
     nextRun: job.firstRun ?? at,
     created: at,
-    data: job.data.text,
-    ev: [[at, "create"]],
-  };
-  return changed(bare, {
-    ...dataFields(job.data),
     repeat: mock ? undefined : (job.repeat ?? undefined),
     unique: job.unique ? true : undefined,
     retryAfter: job.retryAfter ?? undefined,
@@ -125,5 +121,8 @@ export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: B
     mock: mock ? true : undefined,
     maxRunTime: job.maxRunTime ?? undefined,
     onFinish: job.onFinish ?? undefined,
-  });
+    data: job.data.text,
+    dataRef: job.data.ref,
+    ev: [[at, "create"]],
+  };
 }

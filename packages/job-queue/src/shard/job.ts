@@ -18,7 +18,8 @@ export function moved(job: Job, move: Move, to: State, now: number, changes: Job
   if (!isAllowed(job.state, move, to)) throw new Error(`no ${move} from ${job.state} to ${to}`);
   const by = changes.lease?.worker ?? job.lease?.worker ?? "";
   const event: JobEvent = by === "" ? [now, move] : [now, move, by];
-  return changed(job, { ...changes, state: to, ev: [...job.ev, event].slice(-EVENTS_KEPT) });
+  const kept = job.ev.length < EVENTS_KEPT ? job.ev : job.ev.slice(1 - EVENTS_KEPT);
+  return { ...job, ...changes, state: to, ev: [...kept, event] } as Job;
 }
 
 /** No more in anybody's hand, and as if it had never been taken. */

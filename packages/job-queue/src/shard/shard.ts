@@ -13,8 +13,8 @@ import type { Change, Unit } from "./changes.ts";
 import type { TypeCounts } from "./commands.ts";
 import { Families, type Family } from "./families.ts";
 import { changed } from "./job.ts";
+import { count, type JobType, JobTypes } from "./job-types.ts";
 import { isOver } from "./over.ts";
-import { Tally } from "./tally.ts";
 
 interface LeaseSlot extends Placed {
   readonly id: number;
@@ -23,6 +23,7 @@ interface LeaseSlot extends Placed {
 
 interface Entry {
   job: Job;
+  type: JobType;
   slot: Slot | null;
   lease: LeaseSlot | null;
   /** What it was counted as. */
@@ -42,15 +43,13 @@ export interface Loaded {
   readonly crashed: Crashed;
 }
 
-const worldKey = (tenant: string, name: string, mock: boolean): string => `${mock ? "m" : "r"}/${tenant}/${name}`;
-
 export class Shard {
   readonly number: number;
   readonly term: number;
   readonly index = new ReadyIndex();
   readonly #jobs = new Map<number, Entry>();
   readonly #families = new Families();
-  readonly #names = new Map<string, Set<number>>();
+  readonly #types = new JobTypes();
   readonly #leases = new Heap<LeaseSlot>((a, b) => a.deadline < b.deadline);
   readonly #groups = new Map<string, Set<number>>();
   /** Still in the tree, and gone for everybody. Parents after their children. */
@@ -59,7 +58,6 @@ export class Shard {
   readonly #ended = new Map<string, number>();
   readonly #guests: Map<string, Guest>;
   readonly #byWorker = new Map<string, Set<number>>();
-  readonly #tally = new Tally();
   #crashed: Crashed;
   #units: Change[][] = [[]];
   #woken: Slot[] = [];
@@ -84,8 +82,8 @@ export class Shard {
     return this.#jobs.get(id)?.job ?? null;
   }
 
-  jobs(): Iterable<readonly [number, Job]> {
-    return [...this.#jobs].map(([id, { job }]) => [id, job] as const);
+  *jobs(): Iterable<readonly [number, Job]> {
+    for (const [id, { job }] of this.#jobs) yield [id, job];
   }
 
   /** What it counts as: a PAUSED child whose parent's phase has reached its gate is QUEUED, without a write. */
@@ -100,7 +98,7 @@ export class Shard {
 
   /** One of the jobs of this name, in any state. */
   named(tenant: string, name: string, mock: boolean): number | null {
-    const [any] = this.#names.get(worldKey(tenant, name, mock)) ?? [];
+    const [any] = this.#types.find(tenant, name, mock)?.ids ?? [];
     return any ?? null;
   }
 
@@ -111,9 +109,10 @@ export class Shard {
 
   /** Of one tenant, or of all. */
   counts(tenant: string | null): readonly TypeCounts[] {
-    return [...this.#tally.types()].flatMap((type) =>
-      tenant === null || type.tenant === tenant
-        ? [{ ...type, states: Object.fromEntries(type.states), ...this.index.readyOf(type.tenant, type.name) }]
+    return [...this.#types.all()].flatMap(({ tenant: of, name, mock, states }) =>
+      // Mocked jobs are nobody's work.
+      !mock && (tenant === null || of === tenant)
+        ? [{ tenant: of, name, states: Object.fromEntries(states), ...this.index.readyOf(of, name) }]
         : [],
     );
   }
@@ -179,9 +178,7 @@ export class Shard {
     this.#note({ kind: "set", id, job: next });
     if (grp !== undefined) this.#leave(grp, id);
     const opens = (entry.job.phase ?? 0) !== (next.phase ?? 0);
-    this.#exit(id, entry);
-    this.#enter(id, next, now);
-    this.#keepDeadline(id, entry);
+    this.#replace(id, entry, next, now);
     if (opens) for (const child of this.family(id).ids) this.#refile(child, now);
   }
 
@@ -261,8 +258,8 @@ export class Shard {
 
   /** When something will happen by itself. */
   nextEvent(): number | null {
-    const moments = [this.index.nextDue(), this.#leases.first()?.deadline ?? null].filter((moment) => moment !== null);
-    return moments.length === 0 ? null : Math.min(...moments);
+    const next = Math.min(this.index.nextDue() ?? Infinity, this.#leases.first()?.deadline ?? Infinity);
+    return next === Infinity ? null : next;
   }
 
   /** What the last decision wants written, and forgets it. */
@@ -308,59 +305,79 @@ export class Shard {
   }
 
   #enter(id: number, job: Job, now: number): void {
-    const entry: Entry = { job, slot: null, lease: null, counted: job.state };
+    const entry: Entry = { job, type: this.#types.join(id, job), slot: null, lease: null, counted: job.state };
     this.#jobs.set(id, entry);
-    const key = worldKey(job.tenant, job.name, job.mock === true);
-    this.#names.set(key, (this.#names.get(key) ?? new Set()).add(id));
     this.#families.join(id, job);
     this.#file(id, entry, now);
-    if (job.lease === undefined) return;
-    entry.lease = this.#addLease(id, this.#deadlineOf(job, now));
-    const { worker } = job.lease;
-    this.#byWorker.set(worker, (this.#byWorker.get(worker) ?? new Set()).add(id));
+    this.#lease(id, entry, now);
   }
 
-  /** A change by somebody else is no sign of the holder: only `renew` prolongs. */
-  #keepDeadline(id: number, before: Entry): void {
-    const entry = this.#jobs.get(id);
-    if (entry?.lease == null || before.lease === null || entry.job.lease?.token !== before.job.lease?.token) return;
-    this.#leases.remove(entry.lease);
-    entry.lease = this.#addLease(id, before.lease.deadline);
-  }
-
-  #exit(id: number, { job, slot, lease, counted }: Entry): void {
+  #exit(id: number, entry: Entry): void {
     this.#jobs.delete(id);
-    this.#count(job, counted, -1);
-    const key = worldKey(job.tenant, job.name, job.mock === true);
-    const same = this.#names.get(key);
-    same?.delete(id);
-    if (same?.size === 0) this.#names.delete(key);
-    this.#families.leave(id, job);
-    if (slot !== null) this.index.remove(slot);
-    if (lease !== null) this.#leases.remove(lease);
-    if (job.lease === undefined) return;
-    const held = this.#byWorker.get(job.lease.worker);
-    held?.delete(id);
-    if (held?.size === 0) this.#byWorker.delete(job.lease.worker);
+    this.#unfile(entry);
+    this.#types.leave(id, entry.type);
+    this.#families.leave(id, entry.job);
+    this.#unlease(id, entry);
+  }
+
+  /** In its place: most changes leave most of what is known of a job as it was. */
+  #replace(id: number, entry: Entry, job: Job, now: number): void {
+    const old = entry.job;
+    this.#unfile(entry);
+    if (job.name !== old.name) {
+      this.#types.leave(id, entry.type);
+      entry.type = this.#types.join(id, job);
+    }
+    if (job.parent !== undefined) {
+      this.#families.leave(id, old);
+      this.#families.join(id, job);
+    }
+    if (job.lease?.token === old.lease?.token) entry.job = job;
+    else {
+      this.#unlease(id, entry);
+      entry.job = job;
+      this.#lease(id, entry, now);
+    }
+    this.#file(id, entry, now);
   }
 
   #refile(id: number, now: number): void {
     const entry = this.#jobs.get(id);
     if (entry === undefined) return;
-    if (entry.slot !== null) this.index.remove(entry.slot);
-    this.#count(entry.job, entry.counted, -1);
+    this.#unfile(entry);
     this.#file(id, entry, now);
   }
 
   #file(id: number, entry: Entry, now: number): void {
     entry.counted = this.stateOf(entry.job);
-    this.#count(entry.job, entry.counted, 1);
+    count(entry.type, entry.counted, 1);
     entry.slot = this.#place(id, entry.job, entry.counted, now);
   }
 
-  /** Mocked jobs are nobody's work. */
-  #count({ tenant, name, mock }: Job, state: State, by: 1 | -1): void {
-    if (mock !== true) this.#tally.add(tenant, name, state, by);
+  #unfile(entry: Entry): void {
+    count(entry.type, entry.counted, -1);
+    if (entry.slot !== null) this.index.remove(entry.slot);
+    entry.slot = null;
+  }
+
+  #lease(id: number, entry: Entry, now: number): void {
+    const { lease } = entry.job;
+    if (lease === undefined) return;
+    entry.lease = this.#addLease(id, this.#deadlineOf(entry.job, now));
+    if (lease.worker === "") return;
+    const held = this.#byWorker.get(lease.worker);
+    if (held === undefined) this.#byWorker.set(lease.worker, new Set([id]));
+    else held.add(id);
+  }
+
+  #unlease(id: number, entry: Entry): void {
+    if (entry.lease !== null) this.#leases.remove(entry.lease);
+    entry.lease = null;
+    const { lease } = entry.job;
+    if (lease === undefined) return;
+    const held = this.#byWorker.get(lease.worker);
+    held?.delete(id);
+    if (held?.size === 0) this.#byWorker.delete(lease.worker);
   }
 
   #place(id: number, job: Job, state: State, now: number): Slot | null {
