@@ -104,12 +104,12 @@ describe("a published package", () => {
     await writeFile(
       join(project.folder, "use.mts"),
       [
-        ...["queue-core", "stage-runtime", "zookeeper", "client"].map(
+        ...["queue-core", "stage-runtime", "zookeeper", "client", "job-client"].map(
           (name, i) => `import * as p${i} from "@sluice/${name}";`,
         ),
         'import { type JobStage, done } from "@sluice/stage-runtime";',
         'export const stage: JobStage = { kind: "job-stage", takes: "Recording", handle: () => Promise.resolve(done()) };',
-        "export const all: readonly object[] = [p0, p1, p2, p3];",
+        "export const all: readonly object[] = [p0, p1, p2, p3, p4];",
         "// @ts-expect-error: there is no such state",
         'export const wrong: JobStage = { kind: "job-stage", takes: "Recorded", handle: () => Promise.resolve(done()) };',
       ].join("\n"),

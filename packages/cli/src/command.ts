@@ -34,9 +34,10 @@ export interface Argument {
   readonly file?: true;
 }
 
-export type Needs = "admin" | "intake" | "nothing";
+export type Needs = "admin" | "intake" | "jobs" | "nothing";
 export const toAdmin = (): Needs => "admin";
 export const toIntake = (): Needs => "intake";
+export const toJobs = (): Needs => "jobs";
 /** It works on this machine alone. */
 export const toNobody = (): Needs => "nothing";
 
@@ -66,6 +67,7 @@ export const COMMON_OPTIONS: readonly Option[] = [
   { name: "context", value: "NAME", dynamic: "context", says: "a context of the configuration file" },
   { name: "intake-url", value: "URL", kind: "url", says: "instead of SLUICE_INTAKE_URL" },
   { name: "admin-url", value: "URL", kind: "url", says: "instead of SLUICE_ADMIN_URL" },
+  { name: "jobs-url", value: "URL", kind: "url", says: "instead of SLUICE_JOBS_URL" },
   { name: "token-file", value: "FILE", says: "a file with the token, instead of SLUICE_TOKEN" },
   { name: "times", value: "HOW", choices: ["relative", "iso"], says: "ages on a terminal, RFC 3339 elsewhere" },
   { name: "no-color", says: "no colour; so does NO_COLOR" },

@@ -16,6 +16,8 @@ export interface Context {
   /** Only of commands that talk to it. */
   readonly admin: Client;
   readonly intake: Client;
+  /** The general job queue. */
+  readonly jobs: Client;
   /** Where they are, and how they were found. */
   readonly where: Place;
 }

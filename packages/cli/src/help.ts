@@ -49,7 +49,7 @@ export function helpFor(about: readonly string[], commands: readonly Command[]):
     "Options of every command:",
     ...optionRows(COMMON_OPTIONS),
     "",
-    "Settings: SLUICE_INTAKE_URL, SLUICE_ADMIN_URL, SLUICE_TOKEN, SLUICE_CONTEXT, SLUICE_CONFIG, NO_COLOR.",
+    "Settings: SLUICE_INTAKE_URL, SLUICE_ADMIN_URL, SLUICE_JOBS_URL, SLUICE_TOKEN, SLUICE_CONTEXT, SLUICE_CONFIG, NO_COLOR.",
     "",
     "Exit codes:",
     ...columns(Object.entries(EXIT).map(([name, code]) => [String(code), EXIT_SAYS[name as keyof typeof EXIT]])),

@@ -11,7 +11,7 @@ import { makePrinter, type Printer } from "./output/printer.ts";
 import { parseLine } from "./parse.ts";
 import { findPlace, type Place } from "./settings/place.ts";
 
-const NOWHERE: Place = { intake: null, admin: null, token: null, source: "nowhere", notes: [] };
+const NOWHERE: Place = { intake: null, admin: null, jobs: null, token: null, source: "nowhere", notes: [] };
 /** fsck looks at the whole tree: it may take as long as that takes. */
 const CALL_TIMEOUT_MS = 600_000;
 
@@ -50,6 +50,7 @@ async function runCommand(command: Command, args: readonly string[], given: Give
     printer,
     admin: client(place.admin),
     intake: client(place.intake),
+    jobs: client(place.jobs),
     where: place,
   };
   try {
@@ -67,7 +68,11 @@ function printerFor(given: Given, io: Io): Printer {
   return makePrinter(io, { form, times: times === "iso" ? "iso" : "relative", noColor: given.has("no-color") });
 }
 
-const SETTING = { admin: "SLUICE_ADMIN_URL", intake: "SLUICE_INTAKE_URL" } as const;
+const SETTING = {
+  admin: { is: "the admin service", setting: "SLUICE_ADMIN_URL" },
+  intake: { is: "the intake", setting: "SLUICE_INTAKE_URL" },
+  jobs: { is: "the job queue", setting: "SLUICE_JOBS_URL" },
+} as const;
 
 async function placeFor(needs: Needs, command: Command, given: Given, io: Io): Promise<Place | ExitCode> {
   if (needs === "nothing") return NOWHERE;
@@ -78,6 +83,11 @@ async function placeFor(needs: Needs, command: Command, given: Given, io: Io): P
   if (!placed.ok) return command.hidden === true ? EXIT.ok : stop(at, EXIT.usage, placed.why);
   const { place } = placed;
   if (place[needs] !== null) return place;
-  const why = `${place.source} does not say where the ${needs === "admin" ? "admin service" : "intake"} is`;
-  return stop(at, EXIT.usage, why, `set ${SETTING[needs]}, or add --${needs}-url URL`);
+  const { is, setting } = SETTING[needs];
+  return stop(
+    at,
+    EXIT.usage,
+    `${place.source} does not say where ${is} is`,
+    `set ${setting}, or add --${needs}-url URL`,
+  );
 }

@@ -6,12 +6,16 @@ import { BATCH_COMMANDS } from "./batches.ts";
 import { CONTEXT_COMMANDS } from "./contexts.ts";
 import { DOCTOR_COMMAND } from "./doctor.ts";
 import { FLEET_COMMANDS } from "./fleet.ts";
+import { HANDLER_COMMANDS } from "./handlers.ts";
 import { HOUSE_COMMANDS } from "./house.ts";
 import { IMPORT_COMMAND } from "./import.ts";
 import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { MANIFEST_COMMAND } from "./manifest.ts";
 import { OPERATION_COMMANDS } from "./operations.ts";
+import { QUEUED_JOB_ACTION_COMMANDS } from "./queued-job-actions.ts";
+import { QUEUED_JOB_COMMANDS } from "./queued-jobs.ts";
+import { SCHEDULE_COMMANDS } from "./schedules.ts";
 import { SECURE_COMMAND } from "./secure.ts";
 import { shellCommands } from "./shell.ts";
 import { SNAPSHOT_COMMANDS } from "./snapshots.ts";
@@ -19,7 +23,11 @@ import { SUBMIT_COMMAND } from "./submit.ts";
 import { SWITCH_COMMANDS } from "./switches.ts";
 import { FSCK_COMMAND } from "./tree.ts";
 
-const NOUNS = ["batch", "job", "operation", "collection", "queue", "stage", "worker"];
+const NOUNS = [
+  ...["batch", "job", "operation", "collection", "queue", "stage", "worker"],
+  // The general job queue.
+  ...["q", "schedule", "handler", "runner", "tenant"],
+];
 
 /** Verbs of a noun stand together, whichever file they come from. */
 const grouped = (commands: readonly Command[]): readonly Command[] =>
@@ -38,6 +46,10 @@ export const COMMANDS: readonly Command[] = [
     ...OPERATION_COMMANDS,
     ...FLEET_COMMANDS,
     ...SWITCH_COMMANDS,
+    ...QUEUED_JOB_COMMANDS,
+    ...QUEUED_JOB_ACTION_COMMANDS,
+    ...SCHEDULE_COMMANDS,
+    ...HANDLER_COMMANDS,
   ]),
   ...JOB_COMMANDS.filter(({ words }) => words.length === 1),
   FSCK_COMMAND,

@@ -26,11 +26,12 @@ const tokenText = ({ token, token_file: file }: SavedContext): string =>
   file !== undefined ? `in ${file}` : token !== undefined ? "saved" : "";
 
 /** What may be shown of it. */
-const shown = (name: string, { intake, admin, ...rest }: SavedContext, current: boolean) => ({
+const shown = (name: string, { intake, admin, jobs, ...rest }: SavedContext, current: boolean) => ({
   name,
   current,
   intake: intake ?? null,
   admin: admin ?? null,
+  jobs: jobs ?? null,
   token: tokenText(rest) || null,
 });
 
@@ -62,6 +63,7 @@ export const CONTEXT_COMMANDS: readonly Command[] = [
           { title: "NAME", of: ({ name }) => name },
           { title: "ADMIN", of: ({ admin }) => admin ?? "" },
           { title: "INTAKE", of: ({ intake }) => intake ?? "" },
+          { title: "JOBS", of: ({ jobs }) => jobs ?? "" },
           { title: "TOKEN", of: ({ token }) => token ?? "" },
         ],
         nameOf: ({ name }) => name,
@@ -78,13 +80,14 @@ export const CONTEXT_COMMANDS: readonly Command[] = [
     async run(context) {
       const placed = await findPlace(context.io, context.given, undefined);
       if (!placed.ok) return stop(context, EXIT.notFound, placed.why);
-      const { intake, admin, token, source } = placed.place;
-      const raw = { admin, intake, token: token !== null, source };
+      const { intake, admin, jobs, token, source } = placed.place;
+      const raw = { admin, intake, jobs, token: token !== null, source };
       context.printer.show(raw, source, (printer) =>
         printer.fields([
           ["From", source],
           ["Admin", admin ?? "not set"],
           ["Intake", intake ?? "not set"],
+          ["Jobs", jobs ?? "not set"],
           ["Token", token === null ? "none" : "set (not shown)"],
         ]),
       );
@@ -111,7 +114,7 @@ export const CONTEXT_COMMANDS: readonly Command[] = [
           context,
           EXIT.usage,
           "nothing to save",
-          "add --admin-url, --intake-url, --token-file or --token-stdin",
+          "add --admin-url, --intake-url, --jobs-url, --token-file or --token-stdin",
         );
       await writeConfigFile(file.path, config);
       printer.done(
@@ -171,7 +174,8 @@ export function withContext(
   cwd: string,
 ): Config {
   const { token: oldToken, token_file: oldFile, ...rest } = config.contexts[name] ?? {};
-  const [admin, intake, file] = [given.text("admin-url"), given.text("intake-url"), given.text("token-file")];
+  const [admin, intake, jobs] = [given.text("admin-url"), given.text("intake-url"), given.text("jobs-url")];
+  const file = given.text("token-file");
   const tokens: SavedContext =
     token !== undefined
       ? { token }
@@ -185,6 +189,7 @@ export function withContext(
     ...rest,
     ...(admin === undefined ? {} : { admin }),
     ...(intake === undefined ? {} : { intake }),
+    ...(jobs === undefined ? {} : { jobs }),
     ...tokens,
   };
   return { current: config.current ?? name, contexts: { ...config.contexts, [name]: saved } };

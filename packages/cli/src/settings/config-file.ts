@@ -10,6 +10,7 @@ const address = z.string().regex(/^https?:\/\/[^\s@]+$/, "expected an http or ht
 const ContextSchema = z.strictObject({
   intake: address.optional(),
   admin: address.optional(),
+  jobs: address.optional(),
   token: z.string().min(1).optional(),
   token_file: z.string().min(1).optional(),
 });

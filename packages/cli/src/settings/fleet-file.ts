@@ -12,6 +12,7 @@ export interface FoundFleet {
   readonly path: string;
   readonly intake: string | undefined;
   readonly admin: string | undefined;
+  readonly jobs: string | undefined;
   readonly tokens: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +29,12 @@ export async function findFleet(cwd: string): Promise<FoundFleet | null> {
 async function readFleet(path: string): Promise<Omit<FoundFleet, "path"> | null> {
   try {
     const { services, tokens } = FleetFile.parse(JSON.parse(await readFile(path, "utf8")));
-    return { intake: services["batch-intake"], admin: services["admin"], tokens: tokens ?? {} };
+    return {
+      intake: services["batch-intake"],
+      admin: services["admin"],
+      jobs: services["job-api"],
+      tokens: tokens ?? {},
+    };
   } catch {
     return null;
   }

@@ -14,6 +14,7 @@ import { findFleet } from "./fleet-file.ts";
 export interface Place {
   readonly intake: string | null;
   readonly admin: string | null;
+  readonly jobs: string | null;
   readonly token: string | null;
   /** For messages: where the addresses come from. */
   readonly source: string;
@@ -32,12 +33,11 @@ export async function findPlace(io: Io, options: Given, permission: Permission |
   if (!token.ok) return token;
   const intake = options.text("intake-url") ?? given(io.env, "SLUICE_INTAKE_URL");
   const admin = options.text("admin-url") ?? given(io.env, "SLUICE_ADMIN_URL");
+  const jobs = options.text("jobs-url") ?? given(io.env, "SLUICE_JOBS_URL");
   const asked = options.text("context") ?? given(io.env, "SLUICE_CONTEXT");
-  if (asked === null && (intake !== null || admin !== null)) {
-    return {
-      ok: true,
-      place: { intake, admin, token: token.value, source: "SLUICE_INTAKE_URL and SLUICE_ADMIN_URL", notes: [] },
-    };
+  if (asked === null && (intake !== null || admin !== null || jobs !== null)) {
+    const source = "SLUICE_INTAKE_URL, SLUICE_ADMIN_URL and SLUICE_JOBS_URL";
+    return { ok: true, place: { intake, admin, jobs, token: token.value, source, notes: [] } };
   }
   const file = await readConfigFile(io);
   if (!file.ok) return file;
@@ -63,6 +63,7 @@ async function fromContext(
   const place = {
     intake: saved.intake ?? null,
     admin: saved.admin ?? null,
+    jobs: saved.jobs ?? null,
     token: own.value,
     source: `context ${name}`,
     notes,
@@ -75,7 +76,7 @@ async function fromFleet(io: Io, token: string | null, permission: Permission | 
   const fleet = await findFleet(io.cwd);
   if (fleet === null) {
     const why =
-      "nobody says where the services are; set SLUICE_ADMIN_URL, SLUICE_INTAKE_URL and SLUICE_TOKEN, save them with " +
+      "nobody says where the services are; set SLUICE_ADMIN_URL, SLUICE_INTAKE_URL, SLUICE_JOBS_URL and SLUICE_TOKEN, save them with " +
       "sluice context set NAME, or start a fleet in a checkout with npm start";
     return { ok: false, why };
   }
@@ -86,6 +87,7 @@ async function fromFleet(io: Io, token: string | null, permission: Permission | 
   const place = {
     intake: fleet.intake ?? null,
     admin: fleet.admin ?? null,
+    jobs: fleet.jobs ?? null,
     token: own,
     source: fleet.path,
     notes: [`sluice: no configuration; using the fleet of ${fleet.path}${as}`],

@@ -66,6 +66,7 @@ export async function startJobApi(): Promise<TestApi> {
 const portsOf = (owner: ShardOwner): JobPorts => ({
   queue: queueOfOwner(owner),
   everyShard: async (command) => new Map([[0, await owner.ask(command)]]),
+  addLines: () => Promise.reject(new Error("no journal")),
   take: () => Promise.resolve([]),
   shards: () => [],
   blobs: null,
