@@ -279,7 +279,7 @@ class Router implements JobRouter {
   }
 
   #onDue(): void {
-    this.#publisher.note();
+    this.#publisher.noteDue();
     this.#due.tell();
   }
 

@@ -33,6 +33,17 @@ export class Board {
     return told?.peerId === peerId && told.term === term ? told.types : [];
   }
 
+  /** What we took ourselves need not be told to us. */
+  took(shard: number, { tenant, name }: WaitingType, count: number): void {
+    const told = this.#told.get(shard);
+    if (told === undefined) return;
+    const types = told.types.flatMap((type) => {
+      if (type.tenant !== tenant || type.name !== name) return [type];
+      return type.count > count ? [{ ...type, count: type.count - count }] : [];
+    });
+    this.#told.set(shard, { ...told, types });
+  }
+
   /** Without what others who take are about to get. */
   left(shard: number, type: WaitingType, now: number): number {
     const key = keyOf(shard, type.tenant, type.name);

@@ -1,5 +1,5 @@
 /** Tells our peers which types wait in our shards: at once when something new is due, else now and then, and only news. */
-import type { ShardOwner } from "@sluice/job-queue";
+import { type ShardOwner, typeKey, type WaitingType } from "@sluice/job-queue";
 import type { ServerFrame } from "../peer/frames.ts";
 import type { Clock } from "@sluice/zookeeper";
 import type { Later } from "../ports.ts";
@@ -14,28 +14,36 @@ export interface PublisherPorts {
 }
 
 const EVERY_MS = 200;
+/** A type that nobody knows of yet is told sooner: somebody may have nothing else to do. */
+const NEWS_EVERY_MS = 20;
 /** Of our time, this part at most goes into looking. */
 const SHARE = 10;
+
+interface Told {
+  readonly text: string;
+  readonly types: ReadonlySet<string>;
+}
 
 export class Publisher {
   readonly #ports: PublisherPorts;
   /** By shard: what was told last. */
-  readonly #told = new Map<number, string>();
-  #notBefore = -Infinity;
-  #stopTimer: (() => void) | null = null;
+  readonly #told = new Map<number, Told>();
+  readonly #news = { timer: null as Timer, notBefore: -Infinity, everyMs: NEWS_EVERY_MS };
+  readonly #all = { timer: null as Timer, notBefore: -Infinity, everyMs: EVERY_MS };
 
   constructor(ports: PublisherPorts) {
     this.#ports = ports;
   }
 
-  /** Something may have changed. */
+  /** Something has changed. */
   note(): void {
-    if (this.#stopTimer !== null || !this.#ports.hasPeers()) return;
-    const ms = Math.max(0, this.#notBefore - this.#ports.clock.monotonicMs());
-    this.#stopTimer = this.#ports.later(ms, () => {
-      this.#stopTimer = null;
-      this.#publish();
-    });
+    this.#soon(this.#all, () => true);
+  }
+
+  /** Something is due that was not. */
+  noteDue(): void {
+    this.#soon(this.#news, ({ types }, told) => types.some((type) => told?.types.has(keyOf(type)) !== true));
+    this.note();
   }
 
   /** To one who has just come: everything. */
@@ -44,28 +52,48 @@ export class Publisher {
   }
 
   stop(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = null;
+    for (const round of [this.#news, this.#all]) round.timer?.();
   }
 
-  #publish(): void {
-    const { clock, owners, tell } = this.#ports;
-    const began = clock.monotonicMs();
-    const mine = new Map(owners());
+  #soon(round: Round, isWorthIt: (frame: TypesFrame, told: Told | undefined) => boolean): void {
+    const { clock, later, hasPeers } = this.#ports;
+    if (round.timer !== null || !hasPeers()) return;
+    round.timer = later(Math.max(0, round.notBefore - clock.monotonicMs()), () => {
+      round.timer = null;
+      const began = clock.monotonicMs();
+      this.#publish(isWorthIt);
+      const now = clock.monotonicMs();
+      round.notBefore = now + Math.max(round.everyMs, (now - began) * SHARE);
+    });
+  }
+
+  #publish(isWorthIt: (frame: TypesFrame, told: Told | undefined) => boolean): void {
+    const mine = new Map(this.#ports.owners());
     for (const [shard, owner] of mine) {
       const frame = frameOf(shard, owner);
+      const told = this.#told.get(shard);
+      if (!isWorthIt(frame, told)) continue;
       const text = JSON.stringify(frame);
-      if (this.#told.get(shard) === text) continue;
-      this.#told.set(shard, text);
-      tell(frame);
+      if (told?.text === text) continue;
+      this.#told.set(shard, { text, types: new Set(frame.types.map(keyOf)) });
+      this.#ports.tell(frame);
     }
     for (const shard of [...this.#told.keys()]) if (!mine.has(shard)) this.#told.delete(shard);
-    const now = clock.monotonicMs();
-    this.#notBefore = now + Math.max(EVERY_MS, (now - began) * SHARE);
   }
 }
 
-const frameOf = (shard: number, owner: ShardOwner): ServerFrame => ({
+type Timer = (() => void) | null;
+type TypesFrame = Extract<ServerFrame, { t: "types" }>;
+
+interface Round {
+  timer: Timer;
+  notBefore: number;
+  readonly everyMs: number;
+}
+
+const keyOf = ({ tenant, name }: WaitingType): string => typeKey(tenant, name);
+
+const frameOf = (shard: number, owner: ShardOwner): TypesFrame => ({
   t: "types",
   shard,
   term: owner.term.term,

@@ -144,6 +144,7 @@ export class Taker {
     });
     board.promise(shard, type, -count);
     const jobs = answer?.content.kind === "taken" ? answer.content.jobs : [];
+    board.took(shard, type, jobs.length);
     if (jobs.length < count) board.markEmpty(shard, type, clock.monotonicMs());
     if (gone.aborted) {
       await giveBack(queue, tenant, answer);
