@@ -1,15 +1,20 @@
 /** The fleet's own jobs, run here without a handler of anybody's. */
 import { makeClient } from "@sluice/client";
-import { ensureSchedules, fleetHandlers, type OnFindings, SYSTEM_TENANT } from "@sluice/fleet-jobs";
-import type { JobClient } from "@sluice/job-client";
+import { ensureSchedules, fleetHandlers, type OnFindings, type Purge, SYSTEM_TENANT } from "@sluice/fleet-jobs";
+import { failureText, type JobClient } from "@sluice/job-client";
 import type { Log } from "@sluice/stage-runtime";
-import { JOBS } from "@sluice/wire";
+import { JOB_HOUSE, JOBS } from "@sluice/wire";
 import type { RunnerConfig } from "./config.ts";
 import type { LoopPorts } from "./run/work-loop.ts";
 
 type Settings = Pick<RunnerConfig, "ADMIN_URL" | "INTAKE_URL" | "ADMIN_TOKEN" | "SNAPSHOTS_DIR" | "REPORTS_DIR">;
 
-export function fleetWork(config: Settings, nowMs: () => number, onFindings: OnFindings): LoopPorts["builtIn"] {
+export function fleetWork(
+  config: Settings,
+  client: Pick<JobClient, "call">,
+  nowMs: () => number,
+  onFindings: OnFindings,
+): LoopPorts["builtIn"] {
   const clientOf = (baseUrl: string | undefined) =>
     baseUrl === undefined
       ? null
@@ -19,7 +24,7 @@ export function fleetWork(config: Settings, nowMs: () => number, onFindings: OnF
     intake: clientOf(config.INTAKE_URL),
     snapshotsDir: config.SNAPSHOTS_DIR,
     reportsDir: config.REPORTS_DIR,
-    purges: [],
+    purges: purgesOf(client),
     nowMs,
     onFindings,
   });
@@ -30,6 +35,18 @@ export function fleetWork(config: Settings, nowMs: () => number, onFindings: OnF
     return (signal) => handler({ id, tenant, name, data, token, attempt: 1 }, signal);
   };
 }
+
+/** The store is the job-apis': they know what is named. Dead workers' entries go with the harvests. */
+const purgesOf = (client: Pick<JobClient, "call">): readonly Purge[] =>
+  (["runs", "blobs"] as const).map((what) => ({
+    what,
+    run: async (olderThanMs, signal) => {
+      const body = { what, ...(what === "runs" ? { older_than_ms: olderThanMs } : {}) };
+      const answer = await client.call(JOB_HOUSE.purge, { body, signal });
+      if (!answer.ok) throw new Error(failureText(answer));
+      return answer.value.gone;
+    },
+  }));
 
 const AGAIN_MS = 5_000;
 

@@ -49,7 +49,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const loop: WorkLoop = new WorkLoop({
     queue,
     runners,
-    builtIn: fleetWork(config, nowMs, (count) => metrics.findings(count)),
+    builtIn: fleetWork(config, client, nowMs, (count) => metrics.findings(count)),
     concurrency: config.STAGE_CONCURRENCY,
     retry: { maxAgeMs: config.RETRY_MAX_AGE_MS, maxAttempts: null, delayMs: config.RETRY_DELAY_MS },
     log,
@@ -65,6 +65,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     session: () => parts.queue()?.context.session ?? null,
     name: config.WORKER_ID,
     publicIp: config.PUBLIC_IP,
+    system: config.SYSTEM_SCHEDULES,
     heartbeatMs: config.HEARTBEAT_MS,
     harvestMs: config.HARVEST_INTERVAL_MS,
     patience: {

@@ -19,6 +19,8 @@ export interface PresencePorts {
   readonly session: () => Session | null;
   readonly name: string;
   readonly publicIp: string;
+  /** Whether it runs the fleet's own jobs: others then leave those to it. */
+  readonly system: boolean;
   readonly heartbeatMs: number;
   /** On average: each time another interval is drawn. */
   readonly harvestMs: number;
@@ -95,14 +97,15 @@ export class Presence {
   }
 
   async #enter(session: Session): Promise<Workers | null> {
-    const { name, publicIp, nowMs, log } = this.#ports;
+    const { name, publicIp, system, nowMs, log } = this.#ports;
     this.#registration = null;
     const opened = await openWorkers(session, nowMs);
     if (!opened.ok) return null;
     const reserved = await reserveSysid(session, `${this.#instance}.${randomUUID()}`);
     if (!reserved.ok) return null;
     const { sysid } = reserved;
-    const facts = { Name: name, InstanceId: this.#instance, PrivateIp: privateAddress(), PublicIp: publicIp, sysid };
+    const place = { InstanceId: this.#instance, PrivateIp: privateAddress(), PublicIp: publicIp };
+    const facts = { Name: name, ...place, sysid, ...(system ? { System: true as const } : {}) };
     const registering = await opened.workers.register(facts);
     if (!registering.ok) {
       log.info({ why: registering.why }, "not registered yet");

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { JobClient } from "@sluice/job-client";
+import { waitFor } from "@sluice/testkit";
+import type { HandlerSpec, JobRun, JobWorker, QueuedJobDetail } from "@sluice/wire";
+import { type RunnerProcess, type Stage, startStage } from "./support/processes.ts";
+
+let stage: Stage;
+let jobs: JobClient;
+let first: RunnerProcess;
+beforeAll(async () => {
+  stage = await startStage();
+  ({ jobs } = stage);
+  first = await stage.runner("first");
+});
+afterAll(() => stage.stop());
+
+async function handler(type: string, spec: Partial<HandlerSpec> & { readonly body: string }, of = jobs): Promise<void> {
+  const put = await of.putHandler(type, { lang: "node", ...spec });
+  if (!put.ok) throw new Error(JSON.stringify(put));
+}
+
+async function add(name: string, payload = "", more: object = {}, of = jobs): Promise<number> {
+  const made = await of.createJob({ name, data: { payload }, ...more });
+  if (!made.ok) throw new Error(JSON.stringify(made));
+  return made.value;
+}
+
+async function described(id: number, of = jobs): Promise<QueuedJobDetail | null> {
+  const found = await of.describe(id);
+  return found.ok ? found.value : null;
+}
+
+async function ended(id: number, of = jobs): Promise<JobRun> {
+  return waitFor(async () => (await described(id, of))?.runs.find(({ outcome }) => outcome === "finished"), {
+    what: `job ${id}`,
+  });
+}
+
+async function worker(name: string): Promise<JobWorker | null> {
+  const listed = await jobs.workers();
+  return (listed.ok ? listed.value.items : []).find(({ Name }) => Name === name) ?? null;
+}
+
+test("jobs are run by their handler, with results, exit codes and lines in the log for each", async () => {
+  await handler("double", {
+    body: "if (payload === 'x') return { exit: 422, result: 'no number' }; return String(2 * payload)",
+  });
+  const [good, bad] = [await add("double", "21"), await add("double", "x")];
+  expect(await ended(good)).toMatchObject({ exit: 200, result: "42", owner: "first" });
+  expect(await ended(bad)).toMatchObject({ exit: 422, result: "no number" });
+  await waitFor(async () => {
+    const told = (await first.log()).filter(({ job }) => job === good).map(({ msg }) => msg);
+    return ["job entering", "job running", "job completing"].every((line) => told.includes(line));
+  });
+  expect(await first.metrics()).toMatch(/sluice_job_runs_total\{.*code="ok".*\} [1-9]/);
+});
+
+test("M21, M22: lines with J: become jobs of the same tenant, whatever they say; a follow-on job gets the result", async () => {
+  await handler("asks", {
+    body: "console.log('J: asked|hello'); console.log('J: beta/asked|forged'); console.log('noise'); return 'made it'",
+  });
+  await handler("asked", { body: "return 'got ' + payload" });
+  await handler("after", { body: "return 'after: ' + payload" });
+  await ended(await add("asks", "", { onFinish: "after" }));
+  const runs = await waitFor(async () => {
+    const listed = await jobs.runs({ name: "asked,after" });
+    return listed.ok && listed.value.items.length === 2 && listed.value.items;
+  });
+  expect(runs.map(({ name, tenant }) => `${tenant} ${name}`).sort()).toEqual(["alpha after", "alpha asked"]);
+  expect(runs.find(({ name }) => name === "asked")!.result).toBe("got hello");
+  expect(runs.find(({ name }) => name === "after")!.result).toContain("made it");
+  const others = await jobs.forTenant("beta").runs();
+  expect(others.ok && others.value.items).toEqual([]);
+});
+
+test("M19: a job without a handler is tried until there is one", async () => {
+  const id = await add("later", "x");
+  await waitFor(async () => ((await described(id))?.events ?? []).some(({ what }) => what === "retry"));
+  await handler("later", { body: "return 'at last'" });
+  expect(await ended(id)).toMatchObject({ result: "at last" });
+});
+
+test("M18: a job that never ends well is abandoned, kept as FAILED and reported", async () => {
+  await handler("hopeless", { body: "throw new Error('never')", retry: { maxAttempts: 2, delayMs: 0 } });
+  const id = await add("hopeless");
+  await waitFor(async () => (await described(id))?.state === "FAILED");
+  expect(
+    await waitFor(async () => (await first.log()).find(({ msg, job }) => msg === "job abandoned" && job === id)),
+  ).toMatchObject({
+    level: "error",
+    why: "abandoned after 2 attempts",
+  });
+});
+
+test("M23: a context is reused for its type, never by another tenant; before once, the others around each batch", async () => {
+  const spec = {
+    before: "context.log = ['before']",
+    beforeEach: "context.log.push('each')",
+    body: "return context.log.join()",
+    afterEach: "context.log.push('after')",
+  };
+  const beta = jobs.forTenant("beta");
+  await handler("kept", spec);
+  await handler("kept", spec, beta);
+  const results = [];
+  for (const whose of [jobs, jobs, beta]) results.push((await ended(await add("kept", "", {}, whose), whose)).result);
+  expect(results).toEqual(["before,each", "before,each,after,each", "before,each"]);
+});
+
+test("E3: while a job runs it stands in its worker's entry, and no longer when it has ended", async () => {
+  await handler("waits", { body: "await new Promise((done) => setTimeout(done, 1500)); return 200" });
+  const id = await add("waits");
+  await waitFor(async () => (await worker("first"))?.Job === String(id));
+  await ended(id);
+  await waitFor(async () => (await worker("first"))?.Job === "");
+});
+
+const HOLD = "await new Promise((done) => setTimeout(done, Number(payload) || 60000)); return 'held'";
+
+/** Taken by this very runner: others take only what is theirs. */
+async function holding(name: string, type: string): Promise<{ readonly id: number; readonly holder: RunnerProcess }> {
+  const holder = await stage.runner(name, { JOB_TYPES: type });
+  await handler(type, { body: HOLD });
+  await first.child.kill("SIGTERM");
+  const id = await add(type, "60000");
+  await waitFor(async () => (await worker(name))?.Job === String(id), { what: `${name} at work` });
+  await handler(type, { body: "return 'by another'" });
+  first = await stage.runner(`first-${name}`);
+  return { id, holder };
+}
+
+test("E21, E23: the jobs of a runner that was killed are ended by another one; its entry says DEAD", async () => {
+  const { id, holder } = await holding("killed", "hold-killed");
+  await holder.child.kill("SIGKILL");
+  expect(await ended(id)).toMatchObject({ result: "by another", owner: first.name });
+  await waitFor(async () => (await worker("killed"))?.Status === "DEAD");
+});
+
+test("E22: a runner that was stopped, declared dead and goes on cannot end its job", async () => {
+  const { id, holder } = await holding("stopped", "hold-stopped");
+  process.kill(holder.child.pid, "SIGSTOP");
+  await ended(id);
+  process.kill(holder.child.pid, "SIGCONT");
+  await waitFor(async () => (await holder.log()).some(({ msg }) => msg === "jobs let go: they are no longer ours"));
+  const runs = (await described(id))!.runs.filter(({ outcome }) => outcome === "finished");
+  expect(runs.map(({ result }) => result)).toEqual(["by another"]);
+  // It is a worker again, under its own name.
+  await waitFor(async () => (await worker("stopped"))?.Status === "ALIVE");
+  await holder.child.kill("SIGTERM");
+});
+
+test("a runner that is asked to end finishes what it has, and leaves no entry behind", async () => {
+  const leaving = await stage.runner("leaving", { JOB_TYPES: "leave" });
+  await first.child.kill("SIGTERM");
+  await handler("leave", { body: HOLD });
+  const id = await add("leave", "1500");
+  await waitFor(async () => (await worker("leaving"))?.Job === String(id));
+  await leaving.child.kill("SIGTERM");
+  expect(await ended(id)).toMatchObject({ result: "held", owner: "leaving" });
+  expect(await worker("leaving")).toBeNull();
+  first = await stage.runner("last");
+});
