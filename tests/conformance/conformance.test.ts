@@ -51,11 +51,13 @@ describe("serverless", () => {
 describe("over a crash", () => {
   test("M20 every accepted job reaches its end, though a process is killed while they are worked on", async () => {
     const [first, second] = bench.processes.map(({ http }) => http);
-    const jobs = openJobs({ urls: [first!, second!], tenant: "client-m20" });
+    const [tenant, urls] = ["client-m20", [first!, second!]] as const;
+    const [jobs, daemon] = [openJobs({ urls, tenant }), openJobs({ urls })];
     const made = await jobs.createJobs(Array.from({ length: 60 }, () => ({ name: "mail" })));
     if (!made.ok) throw new Error(JSON.stringify(made));
     const begun = new Set<number>();
-    const worker = jobs.work("mail", ({ jobID }) => begun.add(jobID).size, { concurrency: 4, pollMs: 2_000 });
+    const options = { tenant, concurrency: 4, pollMs: 2_000 };
+    const worker = daemon.work("mail", ({ jobID }) => begun.add(jobID).size, options);
     await waitFor(() => begun.size >= 10);
     await bench.processes[1]?.child.kill("SIGKILL");
     const ended = new Set<number>();
@@ -66,6 +68,6 @@ describe("over a crash", () => {
     });
     expect([...ended].sort((a, b) => a - b)).toEqual(made.value);
     await worker.stop();
-    await jobs.close();
+    await Promise.all([jobs.close(), daemon.close()]);
   });
 });

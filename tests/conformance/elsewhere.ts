@@ -35,7 +35,6 @@ export const ELSEWHERE: Readonly<Record<Checklist, Readonly<Record<string, strin
     M21: DECISIONS,
     M23: DECISIONS,
     M24: SCHEDULER,
-    M25: SCHEDULER,
     M26: WORKERS,
     M27: "packages/job-journal/test/adds.test.ts",
   },

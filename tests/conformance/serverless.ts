@@ -198,6 +198,25 @@ export const SERVERLESS: Readonly<Record<string, ServerlessCase>> = {
       expect((await take(stand, "second")).jobID).toBeGreaterThan(jobID);
     },
   },
+  M25: {
+    says: "a client with one job behind one with many has its turn soon; who is alone gets everything",
+    run: async (stand) => {
+      const small = { ...stand, client: `${stand.client}-small` };
+      await good(command(stand, "CreateJobs", { jobs: Array.from({ length: 300 }, () => ({ name: "many" })) }));
+      await good(command(small, "CreateJob", { name: "one" }));
+      const tenants = [stand.client, small.client];
+      const pick = async (limit: number): Promise<readonly string[]> => {
+        const body = { worker: "daemon", tenants, limit };
+        const { jobs } = await good<{ jobs: readonly { tenant: string }[] }>(stand.rest("POST", "/v1/take", body));
+        return jobs.map(({ tenant }) => tenant);
+      };
+      const picked: string[] = [];
+      while (picked.length < 10) picked.push(...(await pick(1)));
+      expect(picked).toContain(small.client);
+      const rest = [...(await pick(100)), ...(await pick(100))];
+      expect([rest.length, new Set(rest)]).toEqual([200, new Set([stand.client])]);
+    },
+  },
   M28: {
     says: "from the log alone it can be told which jobs came in, ran and ended",
     run: async (stand) => {

@@ -190,7 +190,8 @@ export class JobClient {
 
   /** Takes jobs of these names (or of one pattern) and runs them, until it is stopped. */
   work(names: string | readonly string[], handle: Handle, options: WorkOptions = {}): Working {
-    return startWork(this, this.#leases, typeof names === "string" ? [names] : names, handle, options);
+    const client = options.tenant === undefined ? this : this.forTenant(options.tenant);
+    return startWork(client, this.#leases, typeof names === "string" ? [names] : names, handle, options);
   }
 
   /** Ends the connections. Workers are to be stopped before. */

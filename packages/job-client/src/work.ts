@@ -25,6 +25,8 @@ export type WorkEvent =
   | { readonly kind: "no-answer"; readonly why: string };
 
 export interface WorkOptions {
+  /** Whose jobs; the client's own tenant if not said. */
+  readonly tenant?: string;
   /** How many jobs at once; 1 if not said. */
   readonly concurrency?: number;
   /** How long one request waits for a job. */
