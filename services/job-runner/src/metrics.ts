@@ -40,6 +40,13 @@ export const RUNNER_METRICS = {
     labels: ["wall"],
     exportedBy: "each worker",
   },
+  dead: {
+    type: "counter",
+    name: "sluice_job_workers_declared_dead_total",
+    help: "Workers of the general queue that this runner declared dead",
+    labels: [],
+    exportedBy: "each worker",
+  },
   findings: {
     type: "gauge",
     name: "sluice_fsck_report_findings",
@@ -63,6 +70,7 @@ export interface RunnerMetrics {
   readonly inHand: (jobs: number) => void;
   readonly contexts: (count: number) => void;
   readonly broken: (why: Broken) => void;
+  readonly dead: (workers: number) => void;
   readonly findings: (count: number) => void;
 }
 
@@ -79,6 +87,7 @@ export function runnerMetrics(registry: Registry, standing: Standing): RunnerMet
     broken: (why) => {
       if (why !== "ended") made.broken.inc({ why });
     },
+    dead: (workers) => made.dead.inc(workers),
     findings: (count) => made.findings.set(count),
   };
 }

@@ -2,6 +2,7 @@
 import { openJobs, type JobClient } from "@sluice/job-client";
 import { createEgress, type Egress, policyOf } from "@sluice/safe-io";
 import type { ExtraServer, ServiceParts } from "@sluice/stage-runtime";
+import { rmdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunnerConfig } from "./config.ts";
 import { containerRunner } from "./container/container-runner.ts";
@@ -84,9 +85,11 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
       loop.allow(present);
       if (!present) loop.dropAll(why);
     },
+    onDead: (workers) => metrics.dead(workers),
     onAlive: (alive) => sweep(engine, alive, parts),
   });
-  return { name: "job-runner", ...lifeOf({ config, parts, loop, presence, runners, client, egress, queue }) };
+  const boxes = host.standing.box.root;
+  return { name: "job-runner", ...lifeOf({ config, parts, loop, presence, runners, client, egress, queue, boxes }) };
 }
 
 interface Life {
@@ -98,10 +101,12 @@ interface Life {
   readonly client: JobClient;
   readonly egress: Egress;
   readonly queue: { releaseWorker(name: string): Promise<boolean> };
+  /** The empty folder over which boxes mount their own. */
+  readonly boxes: string;
 }
 
 function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
-  const { config, parts, loop, presence, runners, client, egress, queue } = life;
+  const { config, parts, loop, presence, runners, client, egress, queue, boxes } = life;
   const over = new AbortController();
   return {
     start: () => {
@@ -125,6 +130,7 @@ function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
       for (const runner of Object.values(runners)) await runner.close();
       await client.close();
       await egress.close();
+      await rmdir(boxes).catch(() => undefined);
     },
   };
 }

@@ -134,6 +134,7 @@ test("E21, E23: the jobs of a runner that was killed are ended by another one; i
   await holder.child.kill("SIGKILL");
   expect(await ended(id)).toMatchObject({ result: "by another", owner: first.name });
   await waitFor(async () => (await worker("killed"))?.Status === "DEAD");
+  await waitFor(async () => /^sluice_job_workers_declared_dead_total(?:\{.*\})? [1-9]/m.test(await first.metrics()));
 });
 
 test("E22: a runner that was stopped, declared dead and goes on cannot end its job", async () => {

@@ -34,6 +34,8 @@ export interface PresencePorts {
   /** Shuts down the instance of one that is dead. */
   readonly shutDown: (entry: WorkerEntry) => Promise<void>;
   readonly onPresent: (present: boolean, why: string) => void;
+  /** After each harvest: how many were declared dead. */
+  readonly onDead: (workers: number) => void;
   /** After each harvest: who is alive. */
   readonly onAlive: (names: ReadonlySet<string>) => Promise<void>;
 }
@@ -141,6 +143,7 @@ export class Presence {
     const did = await workers.harvest({ patience, releaseWorker, onDead: shutDown });
     if (did !== null && did.declared.length + did.released.length + did.purged.length > 0)
       log.info({ ...did }, "workers harvested");
+    this.#ports.onDead(did?.declared.length ?? 0);
     const listed = await workers.list();
     if (listed === null) return;
     await this.#ports.onAlive(
