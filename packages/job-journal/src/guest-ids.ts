@@ -9,7 +9,7 @@ import { replaceFile } from "@sluice/journal";
 import { z } from "zod";
 
 const NAME = "ids.json";
-const AHEAD = 100;
+const AHEAD = 250;
 
 const IdsFile = z.strictObject({
   /** Every id up to this one may have been given. */

@@ -40,8 +40,8 @@ const BYTES = 160 * 1024;
 /** Far above what an answer takes; a reader that dies takes its reservation along anyway. */
 const RESERVED_MS = 120_000;
 const REST_MS = { first: 100, longest: 5_000 } as const;
-/** Two blocks: one in use, one for the time when nobody can be asked. */
-const STOCK = 1_001;
+/** Three blocks: one in use, two for the time when nobody can be asked, in which a crash may cost some. */
+const STOCK = 2_001;
 
 export function startIngest(ports: IngestPorts): Ingest {
   const loop = new IngestLoop(ports);
@@ -176,12 +176,13 @@ function chunksOf(lines: readonly Line[]): readonly (readonly Line[])[] {
   return chunks;
 }
 
-/** Null: there are enough ids, or there are now. */
+/** Null: there are enough ids besides those that are wanted, or there are now. */
 export async function restock(
   ports: Pick<IngestPorts, "shard" | "guest" | "journal" | "queue">,
+  wanted = 0,
 ): Promise<string | null> {
   const { shard, guest, journal, queue } = ports;
-  while (journal.stats().idsLeft < STOCK) {
+  while (journal.stats().idsLeft < STOCK + wanted) {
     const outcome = await queue.routeShard(shard, { verb: "ReserveIds", guest });
     if (outcome.kind !== "reply") return `no ids: ${outcome.kind === "unknown" ? "no answer" : outcome.why}`;
     const { content, status } = outcome.reply;

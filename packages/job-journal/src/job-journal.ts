@@ -21,7 +21,7 @@ export type OpenedJobJournal =
 const MAX_RECORDS = 10_000_000;
 const FULL: Written = { kind: "full", retryAfterMs: 5_000 };
 /** More than what stands around a payload in its batch. */
-const AROUND_BYTES = 400;
+const AROUND_BYTES = 150;
 export const LINES_PER_WRITE = 10_000;
 
 export async function openJobJournal(options: JobJournalOptions): Promise<OpenedJobJournal> {

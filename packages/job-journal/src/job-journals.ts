@@ -86,11 +86,12 @@ export class JobJournals {
     return this.#kept.get(shard)?.journal ?? null;
   }
 
-  /** Reserves ids for a shard unless there are enough. Null: there are. */
-  stock(shard: number): Promise<string | null> {
+  /** Reserves ids for a shard unless there are enough besides those that are wanted. Null: there are. */
+  stock(shard: number, wanted = 0): Promise<string | null> {
     const kept = this.#kept.get(shard);
     if (kept === undefined) return Promise.resolve("there is no journal for this shard");
-    const stocking = this.#stocking.get(shard) ?? restock(kept.ports).finally(() => this.#stocking.delete(shard));
+    const stocking =
+      this.#stocking.get(shard) ?? restock(kept.ports, wanted).finally(() => this.#stocking.delete(shard));
     this.#stocking.set(shard, stocking);
     return stocking;
   }

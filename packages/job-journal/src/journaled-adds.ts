@@ -38,6 +38,12 @@ export function journaledAdds(queue: TenantQueue, journals: JobJournals, blobs: 
   };
 }
 
+interface Add {
+  readonly tenant: string;
+  readonly single: boolean;
+  readonly lines: number;
+}
+
 class Adds {
   readonly #queue: TenantQueue;
   readonly #journals: JobJournals;
@@ -50,7 +56,9 @@ class Adds {
   }
 
   addLines({ tenant, name }: Jobtype, payloads: readonly (string | Uint8Array)[]): Promise<Reply> {
-    return this.#written(tenant, false, (journal) => journal.write({ tenant, name }, payloads));
+    return this.#written({ tenant, single: false, lines: payloads.length }, (journal) =>
+      journal.write({ tenant, name }, payloads),
+    );
   }
 
   async route(tenant: string, command: Command): Promise<Outcome> {
@@ -63,7 +71,9 @@ class Adds {
       payload === null ? [] : { name: command.jobs[n]?.name ?? "", payload },
     );
     if (lines.length < command.jobs.length) return outcome;
-    const reply = await this.#written(tenant, command.single, (journal) => journal.writeForm("job", tenant, lines));
+    const reply = await this.#written({ tenant, single: command.single, lines: lines.length }, (journal) =>
+      journal.writeForm("job", tenant, lines),
+    );
     return reply.status.code === STATUS.ok.code ? { kind: "reply", reply } : outcome;
   }
 
@@ -84,13 +94,14 @@ class Adds {
     return journal;
   }
 
-  async #written(tenant: string, single: boolean, write: (journal: JobJournal) => Promise<Written>): Promise<Reply> {
+  async #written({ tenant, single, lines }: Add, write: (journal: JobJournal) => Promise<Written>): Promise<Reply> {
     const journal = await this.#prepare(tenant);
     if (journal === null) return answer(ADD_STATUS.notServed);
     let written = await write(journal);
-    if (written.kind === "no ids") {
+    // Others may be quicker and use up what was reserved: as long as somebody reserves more, we go on.
+    while (written.kind === "no ids") {
       const shard = this.#journals.tenants.shardOf(tenant);
-      if (shard !== null) await this.#journals.stock(shard);
+      if (shard === null || (await this.#journals.stock(shard, lines)) !== null) break;
       written = await write(journal);
     }
     return replyOf(written, single);

@@ -78,7 +78,7 @@ let queueOf: TenantQueue;
 async function begin(): Promise<void> {
   const opened = await openJobJournals({
     folder,
-    maxBytes: 1_000_000,
+    maxBytes: 10_000_000,
     segmentBytes: 10_000,
     clock: { nowMs: () => session.serverNowMs() },
     log: { badLine: () => undefined, badRecord: () => undefined, opened: () => undefined },
@@ -172,6 +172,12 @@ describe("lines that are added", () => {
 
   test("a type with a comma is refused", async () => {
     expect((await adds.addLines({ tenant: "default", name: "a,b" }, ["x"])).status.code).toBe(402);
+  });
+
+  test("more than were reserved are numbered as long as an owner reserves more, from many callers at once", async () => {
+    const many = Array.from({ length: 1_200 }, (_, n) => `${n}`);
+    const replies = await Promise.all([0, 1, 2].map(() => adds.addLines(WORK, many)));
+    expect(new Set(replies.flatMap(idsOf)).size).toBe(3_600);
   });
 
   test("more than a transaction takes come in as they are", async () => {
