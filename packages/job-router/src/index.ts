@@ -2,7 +2,7 @@ export { openJobRouter } from "./router.ts";
 export type { JobRouter, RouterStats, ShardView } from "./types.ts";
 export type { SeatState } from "./seats/seat.ts";
 export { answerOf, NO_OWNER, type Outcome } from "./outcome.ts";
-export { measuring, ROUTER_METRICS, type RouterHooks, type RouterInstruments, type TermEnd } from "./metrics.ts";
+export { ROUTER_METRICS, type RouterHooks, type TermEnd } from "./metrics.ts";
 export type { Take, TakenJob } from "./take/take.ts";
 export type {
   Address,

@@ -68,26 +68,3 @@ export const ROUTER_METRICS = {
     exportedBy: each,
   },
 } as const;
-
-interface Counted {
-  inc(labels?: Readonly<Record<string, string>>): void;
-}
-
-/** Instruments of the catalogue, as far as the hooks need them. */
-export interface RouterInstruments {
-  readonly requestSeconds: { observe(labels: Readonly<Record<"where", string>>, value: number): void };
-  readonly requests: Counted;
-  readonly takeovers: Counted;
-  readonly termEnds: Counted;
-  readonly pauses: Counted;
-}
-
-export const measuring = (instruments: RouterInstruments): RouterHooks => ({
-  onRequest: (where, outcome, seconds) => {
-    instruments.requests.inc({ where, outcome });
-    instruments.requestSeconds.observe({ where }, seconds);
-  },
-  onTakeover: (from) => instruments.takeovers.inc({ from }),
-  onTermEnd: (why) => instruments.termEnds.inc({ why }),
-  onPause: () => instruments.pauses.inc(),
-});

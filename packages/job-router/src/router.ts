@@ -227,9 +227,15 @@ class Router implements JobRouter {
     const seat = this.#seats[shard];
     if (seat?.owner?.term.term !== term || seat.isLeaving) return { kind: "not-done", why: NOT_THE_OWNER };
     if (seat.serving === null) return { kind: "not-done", why: CUT_OFF };
-    const answer = await ask(seat.serving);
-    this.#publisher.note();
-    return attemptOf(answer);
+    try {
+      return attemptOf(await ask(seat.serving));
+    } catch (error) {
+      // A mistake of ours must not end the process that everybody asks.
+      this.#ports.log.error({ shard, err: error }, "a peer's request failed");
+      return { kind: "unknown" };
+    } finally {
+      this.#publisher.note();
+    }
   }
 
   #ensemble(name: string, source: SessionSource): Ensemble {

@@ -37,7 +37,10 @@ const create = (tenant: string, at = 0) =>
   routers[at]!.router.ask(tenant, commandOf("CreateJob", { name: "foo" }, tenant));
 
 test("an ensemble that is away stops its shards alone, and they go on when it is back", async () => {
-  expect(routers[0]!.router.shards().map(({ ensemble }) => ensemble)).toEqual([...Array(SHARD).fill(""), "other"]);
+  expect(routers[0]!.router.shards().map(({ ensemble }) => ensemble)).toEqual([
+    ...Array<string>(SHARD).fill(""),
+    "other",
+  ]);
   const kept = idOf(await create(SYSTEM_TENANT));
   idOf(await create(DEFAULT_TENANT, 1));
 

@@ -9,16 +9,11 @@ import type { Address, Later, RouterLog } from "../ports.ts";
 import type { Attempt } from "../routing.ts";
 import { plainCommand, type ServerFrame, ServerFrameSchema } from "./frames.ts";
 import { LINE_BYTES, LineReader, LineWriter, parseLine } from "./lines.ts";
-import { introduction, GreetingSchema, isProved, proofOf, WelcomeSchema, type Greeting } from "./trust.ts";
+import { Meeting, type MeetingFailure, type MeetingPorts } from "./meeting.ts";
 
 export type LinkAnswer = Attempt | { readonly kind: "dead"; readonly wasSent: boolean };
 
-export interface LinkPorts {
-  readonly apiId: string;
-  /** Of our process. */
-  readonly instance: string;
-  readonly secret: string | null;
-  readonly peerId: string;
+export interface LinkPorts extends MeetingPorts {
   readonly address: Address;
   readonly later: Later;
   readonly log: RouterLog;
@@ -48,7 +43,7 @@ interface Open {
   stopTimer: () => void;
 }
 
-type Failure = "refused" | "timeout" | "distrust";
+type Failure = MeetingFailure | "timeout";
 
 export class Link {
   readonly address: Address;
@@ -296,36 +291,6 @@ export class Link {
         open.wasSent ? { kind: "unknown" } : { kind: "not-done", why: "its owner has another secret" },
       );
     this.#stopTimer = this.#ports.later(CALL_AGAIN_MS, () => this.#callAtOnce());
-  }
-}
-
-type Step =
-  | { readonly kind: "say"; readonly line: object }
-  | { readonly kind: "failed"; readonly why: Failure }
-  | { readonly kind: "met" };
-
-/** Who we are, who they are. */
-class Meeting {
-  readonly #ports: LinkPorts;
-  #met: { readonly server: Greeting; readonly expected: string } | null = null;
-
-  constructor(ports: LinkPorts) {
-    this.#ports = ports;
-  }
-
-  hear(line: unknown): Step {
-    const { secret, apiId, instance, peerId } = this.#ports;
-    if (this.#met === null) {
-      const greeting = GreetingSchema.safeParse(line);
-      // Somebody else has the address now: who we want is not there.
-      if (greeting.data?.api !== peerId) return { kind: "failed", why: "refused" };
-      const mine = introduction(secret, greeting.data, apiId, instance);
-      this.#met = { server: greeting.data, expected: proofOf(secret, "server", greeting.data, mine) };
-      return { kind: "say", line: mine };
-    }
-    const welcome = WelcomeSchema.safeParse(line);
-    const isWelcome = welcome.data?.welcome === true && isProved(welcome.data.proof, this.#met.expected);
-    return isWelcome ? { kind: "met" } : { kind: "failed", why: "distrust" };
   }
 }
 

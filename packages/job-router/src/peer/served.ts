@@ -26,6 +26,11 @@ export interface ServedPorts {
   readonly onClose: () => void;
 }
 
+/** Who has not said by then who they are does not mean us. */
+const MEETING_MS = 5_000;
+/** Peers call every two seconds: one that is silent for so long is gone, and those who waited through it are. */
+const SILENCE_MS = 30_000;
+
 export class Served {
   readonly #socket: Socket;
   readonly #ports: ServedPorts;
@@ -40,6 +45,7 @@ export class Served {
     this.#writer = new LineWriter(socket);
     this.#greeting = greeting(ports.apiId);
     socket.setNoDelay(true);
+    socket.setTimeout(MEETING_MS, () => socket.destroy());
     socket.on("error", () => socket.destroy());
     socket.once("close", () => ports.onClose());
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
@@ -82,6 +88,7 @@ export class Served {
     if (!isProved(peer.proof, proofOf(secret, "client", this.#greeting, peer))) return "another secret";
     if (secret === null && !isLoopback(this.#socket.remoteAddress ?? "")) return "from afar, without a secret";
     this.#reader.limit = LINE_BYTES;
+    this.#socket.setTimeout(SILENCE_MS);
     this.#writer.write(JSON.stringify({ welcome: true, proof: proofOf(secret, "server", this.#greeting, peer) }));
     this.#peer = { apiId: peer.api, instance: peer.instance, memory: onWelcome(peer) };
     return null;

@@ -1,0 +1,42 @@
+/** The first lines of a connection that we made: who is there, and whether both know the secret. */
+import { type Greeting, GreetingSchema, introduction, isProved, proofOf, WelcomeSchema } from "./trust.ts";
+
+export interface MeetingPorts {
+  readonly apiId: string;
+  /** Of our process. */
+  readonly instance: string;
+  readonly secret: string | null;
+  readonly peerId: string;
+}
+
+/** refused: who we want is not there. distrust: it is, and one of us does not believe the other. */
+export type MeetingFailure = "refused" | "distrust";
+
+type Step =
+  | { readonly kind: "say"; readonly line: object }
+  | { readonly kind: "failed"; readonly why: MeetingFailure }
+  | { readonly kind: "met" };
+
+export class Meeting {
+  readonly #ports: MeetingPorts;
+  #met: { readonly server: Greeting; readonly expected: string } | null = null;
+
+  constructor(ports: MeetingPorts) {
+    this.#ports = ports;
+  }
+
+  hear(line: unknown): Step {
+    const { secret, apiId, instance, peerId } = this.#ports;
+    if (this.#met === null) {
+      const greeting = GreetingSchema.safeParse(line);
+      // Somebody else has the address now: who we want is not there.
+      if (greeting.data?.api !== peerId) return { kind: "failed", why: "refused" };
+      const mine = introduction(secret, greeting.data, apiId, instance);
+      this.#met = { server: greeting.data, expected: proofOf(secret, "server", greeting.data, mine) };
+      return { kind: "say", line: mine };
+    }
+    const welcome = WelcomeSchema.safeParse(line);
+    const isWelcome = welcome.data?.welcome === true && isProved(welcome.data.proof, this.#met.expected);
+    return isWelcome ? { kind: "met" } : { kind: "failed", why: "distrust" };
+  }
+}
