@@ -1,4 +1,5 @@
 /** Two job-apis, real processes, over one tree and one store. */
+import { checkQueue } from "@sluice/job-queue";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
 import { readTransactions, testZooKeeper, waitFor } from "@sluice/testkit";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -17,6 +18,8 @@ export interface Bench {
   readonly processes: readonly Process[];
   /** Every transaction so far, as ZooKeeper's own log has them. */
   transactions(): ReturnType<typeof readTransactions>;
+  /** What the queue's invariants say about them. */
+  faults(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -28,6 +31,8 @@ export async function startBench(count = 2): Promise<Bench> {
   return {
     processes,
     transactions: () => readTransactions(logDir, root),
+    faults: () =>
+      checkQueue(readTransactions(logDir, root), root).map(({ invariant, detail }) => `${invariant}: ${detail}`),
     stop: async () => {
       await Promise.all(processes.map(({ child }) => child.kill("SIGTERM")));
       await rm(folder, { recursive: true, force: true });

@@ -70,4 +70,8 @@ describe("over a crash", () => {
     await worker.stop();
     await Promise.all([jobs.close(), daemon.close()]);
   });
+
+  test("the queue's invariants held at every transaction", () => {
+    expect(bench.faults()).toEqual([]);
+  });
 });
