@@ -8,5 +8,6 @@ export type { RunningMariaDb } from "./mariadb/types.ts";
 export { findPrometheus, findPromtool, type RunningPrometheus, startPrometheus } from "./prometheus.ts";
 export { type CommandResult, lastLine, runCommand } from "./run-command.ts";
 export { skipUnless, type SkipOptions } from "./skip.ts";
+export { fourLetterWord } from "./zookeeper/four-letter-word.ts";
 export { startZooKeeper } from "./zookeeper/start.ts";
 export type { RunningZooKeeper, ServerTls, ZooKeeperOptions, ZooKeeperSource } from "./zookeeper/types.ts";

@@ -22,6 +22,7 @@ skipUnless(describe, engine, { optional: true })("in a container", () => {
         tickTimeMs: 200,
         port: null,
         tls: null,
+        quorum: null,
         log: () => undefined,
         env: process.env,
       },

@@ -14,6 +14,7 @@ const request = (env: NodeJS.ProcessEnv = {}, log: (line: string) => void = () =
   tickTimeMs: 200,
   port: null,
   tls: null,
+  quorum: null,
   log,
   env,
 });

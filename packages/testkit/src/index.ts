@@ -20,6 +20,7 @@ export {
   type CertificateRequest,
 } from "./certificates.ts";
 export { cdlWriter, type CdlBatch, type CdlJob, type CdlWriter } from "./cdl-writer.ts";
+export { type Ensemble, startEnsemble } from "./ensemble.ts";
 export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-types.ts";
 export { openRawSession, type RawSession } from "./raw-session.ts";

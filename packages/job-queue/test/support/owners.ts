@@ -12,8 +12,8 @@ export interface Process {
   close(): Promise<void>;
 }
 
-export async function startProcess(connect: string, apiId: string): Promise<Process> {
-  const session = await connectSession({ connect, timeoutMs: 30_000 });
+export async function startProcess(connect: string, apiId: string, timeoutMs = 30_000): Promise<Process> {
+  const session = await connectSession({ connect, timeoutMs });
   const prepared = await prepareQueue(session);
   if (!prepared.ok) throw new Error(prepared.problem);
   const later = (ms: number, wake: () => void): (() => void) => {

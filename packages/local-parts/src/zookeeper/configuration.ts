@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Request, ServerTls } from "./types.ts";
+import type { Quorum, Request, ServerTls } from "./types.ts";
 
 /** What a server keeps under its data directory. */
 export const layoutOf = (dataDir: string) => ({
@@ -37,10 +37,17 @@ export function configurationText(request: Request, { data, port, listen }: Addr
     "maxSessionTimeout=60000",
     "maxClientCnxns=0",
     "admin.enableServer=false",
+    ...(request.quorum === null ? [] : ensemble(request.quorum)),
     ...(request.ephemeralData ? forTests : forFleets),
   ];
   return `${lines.join("\n")}\n`;
 }
+
+const ensemble = ({ servers }: Quorum): string[] => [
+  "initLimit=50",
+  "syncLimit=25",
+  ...servers.map(({ quorumPort, electionPort }, n) => `server.${n + 1}=127.0.0.1:${quorumPort}:${electionPort}`),
+];
 
 /** No `clientPort`: there is no way around TLS. The provider makes an identity of the certificate's subject. */
 const securePort = ({ keyStoreFile, caFile }: ServerTls, port: number, listen: string): string[] => [

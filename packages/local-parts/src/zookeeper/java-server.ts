@@ -41,6 +41,7 @@ async function tryPort(installation: JavaInstallation, request: Request, signal:
   const port = await choosePort(request);
   await mkdir(data, { recursive: true });
   if (existsSync(logFile)) await rename(logFile, `${logFile}.1`);
+  if (request.quorum !== null) await writeFile(join(data, "myid"), String(request.quorum.id));
   await writeFile(configFile, configurationText(request, { data, port, listen: "127.0.0.1" }));
 
   const args = [

@@ -91,6 +91,7 @@ async function fillIn(options: ZooKeeperOptions): Promise<Request> {
     tickTimeMs: options.tickTimeMs ?? (ephemeralData ? 200 : 2000),
     port: options.port ?? null,
     tls: options.tls ?? null,
+    quorum: options.quorum ?? null,
     log: options.log ?? silent,
     env: options.env ?? process.env,
   };

@@ -12,6 +12,14 @@ export interface ServerTls {
   readonly probe: { readonly certFile: string; readonly keyFile: string };
 }
 
+/** The servers of an ensemble; each serves when most of them do. */
+export interface Quorum {
+  /** Which of them this one is, from 1. */
+  readonly id: number;
+  /** Ports of this machine: where followers reach the leader, and where it is elected. */
+  readonly servers: readonly { readonly quorumPort: number; readonly electionPort: number }[];
+}
+
 export interface ZooKeeperOptions {
   /** Data, configuration and log of the server; kept over restarts. Needed unless `ephemeralData`. */
   readonly dataDir?: string;
@@ -24,6 +32,8 @@ export interface ZooKeeperOptions {
   /** Default: the port of the last start on the same data, if free, else any free one. */
   readonly port?: number;
   readonly tls?: ServerTls;
+  /** It is one of several. */
+  readonly quorum?: Quorum;
   readonly log?: Log;
   /** Default process.env. Read: ZOOKEEPER_CONNECT, ZOOKEEPER_LOG_DIR, ZOOKEEPER_HOME, JAVA_HOME, SLUICE_ZOOKEEPER_IMAGE. */
   readonly env?: NodeJS.ProcessEnv;
@@ -54,6 +64,7 @@ export interface Request {
   readonly tickTimeMs: number;
   readonly port: number | null;
   readonly tls: ServerTls | null;
+  readonly quorum: Quorum | null;
   readonly log: Log;
   readonly env: NodeJS.ProcessEnv;
 }
