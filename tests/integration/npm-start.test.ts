@@ -11,8 +11,8 @@ import { childrenOf, type ProcessRow, stillRunning } from "../support/processes.
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SERVICES = [
-  ...["admin", "batch-intake", "downloader", "estimator", "notifier", "processor", "provisioner", "recorder"],
-  "reporter",
+  ...["admin", "batch-intake", "downloader", "estimator", "job-api", "job-runner", "notifier", "processor"],
+  ...["provisioner", "recorder", "reporter"],
 ];
 
 interface FleetFile {

@@ -8,6 +8,7 @@ import { isLoopback, type JobApiConfig } from "./config.ts";
 import { jobApp } from "./http-app.ts";
 import { DOOR_METRICS } from "./metrics.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
+import { makePurge, purgeOperation } from "./purge.ts";
 import { openHandlersPort, openWorkersPort } from "./registries.ts";
 
 export interface Doors {
@@ -30,7 +31,10 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
   const metrics = makeInstruments(DOOR_METRICS, registry);
   const authenticator = authenticatorOf(config, opened, fetchKeys, service);
   const app = jobApp({
-    operations: jobOperations(portsOf(opened, service, leaving.signal)),
+    operations: [
+      ...jobOperations(portsOf(opened, service, leaving.signal)),
+      purgeOperation(makePurge(opened, service.clock.nowMs), config.ARCHIVE_RETENTION_MS),
+    ],
     authenticator,
     callsPerMinute: config.CALLS_PER_MINUTE,
     metrics,

@@ -1,7 +1,8 @@
-/** What time takes away: archived runs that are too old. */
+/** What time takes away: archived runs that are too old, and blobs that nothing names. */
 import type { ServiceParts } from "@sluice/stage-runtime";
 import type { JobApiConfig } from "./config.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
+import { makePurge } from "./purge.ts";
 
 export interface Housekeeping {
   stop(): Promise<void>;
@@ -12,9 +13,10 @@ const EVERY_MS = 3_600_000;
 /** Several processes may do it at once: what is gone is gone. */
 export function startHousekeeping(
   { ARCHIVE_RETENTION_MS: retentionMs }: JobApiConfig,
-  { archive }: Pick<OpenedQueue, "archive">,
+  opened: Pick<OpenedQueue, "archive" | "blobs" | "sessions">,
   { clock, log }: ServiceParts,
 ): Housekeeping {
+  const purging = makePurge(opened, clock.nowMs);
   let cancel: () => void = () => undefined;
   let isOver = false;
   let round: Promise<void> = Promise.resolve();
@@ -26,10 +28,11 @@ export function startHousekeeping(
   };
   const purge = async (): Promise<void> => {
     try {
-      const files = await archive.purge(clock.nowMs(), retentionMs);
-      if (files > 0) log.info({ files }, "old runs left the archive");
+      const runs = await purging.runs(retentionMs);
+      const blobs = await purging.blobs();
+      if (runs > 0 || (blobs ?? 0) > 0) log.info({ runs, blobs }, "old files left the store");
     } catch (error) {
-      log.error({ err: error }, "the archive could not be purged");
+      log.error({ err: error }, "the store could not be purged");
     }
     rest();
   };

@@ -3,7 +3,7 @@ import { queueWithBlobs } from "@sluice/job-doors";
 import { type JobJournals, type JournaledAdds, journaledAdds, openJobJournals } from "@sluice/job-journal";
 import type { BlobStore, QueuePort } from "@sluice/job-queue";
 import { type JobRouter, openJobRouter } from "@sluice/job-router";
-import { Archive, openBlobs } from "@sluice/job-store";
+import { Archive, type Blobs, openBlobs } from "@sluice/job-store";
 import type { ServiceParts } from "@sluice/stage-runtime";
 import { join } from "node:path";
 import type { JobApiConfig } from "./config.ts";
@@ -13,7 +13,7 @@ import { openSessions, type Sessions } from "./open-sessions.ts";
 export interface OpenedQueue {
   readonly sessions: Sessions;
   readonly router: JobRouter;
-  readonly blobs: BlobStore;
+  readonly blobs: Blobs;
   readonly archive: Archive;
   readonly journals: JobJournals;
   readonly adds: JournaledAdds;

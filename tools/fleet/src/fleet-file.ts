@@ -8,6 +8,8 @@ import { DOCUMENTED } from "./services.ts";
 export interface FleetFile {
   readonly zookeeper: string;
   readonly services: Readonly<Record<string, string>>;
+  /** Bedrock's protocol, host:port: `nc` with a space between the two. */
+  readonly bedrock: string | null;
   /** Pages about the APIs. */
   readonly docs: Readonly<Record<string, string>>;
   /** Every process: pid of the supervisor's child changes with restarts, addresses do not. */
@@ -21,6 +23,7 @@ export function fleetFile(zookeeper: string, instances: readonly Instance[], tok
   return {
     zookeeper,
     services: Object.fromEntries(first.map(({ service, url }) => [service, url])),
+    bedrock: first.find(({ bedrock }) => bedrock !== null)?.bedrock ?? null,
     docs: Object.fromEntries(docsOf(first)),
     instances: Object.fromEntries(instances.map(({ name, metricsUrl }) => [name, metricsUrl])),
     tokens,

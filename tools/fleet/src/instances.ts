@@ -1,6 +1,7 @@
 /** One process of the fleet: where it listens and what it is told. */
 import { join } from "node:path";
-import { SERVICES, type ServiceName } from "./services.ts";
+import { peerSecretFile, runnerTokenFile } from "./job-secrets.ts";
+import { SERVICES, type ServiceName, type ServiceRow } from "./services.ts";
 import { tokensFile } from "./tokens.ts";
 
 export interface Instance {
@@ -12,6 +13,8 @@ export interface Instance {
   readonly metricsUrl: string;
   /** The API; of a service without one, metrics and health. */
   readonly url: string;
+  /** Bedrock's protocol, host:port; null for who does not speak it. */
+  readonly bedrock: string | null;
   readonly logFile: string;
 }
 
@@ -26,30 +29,54 @@ export interface FleetPlan {
 const HOST = "127.0.0.1";
 
 export async function planInstances(plan: FleetPlan): Promise<readonly Instance[]> {
-  const instances: Instance[] = [];
-  for (const service of SERVICES) {
+  const placed: Placed[] = [];
+  for (const service of SERVICES as readonly (ServiceRow & { readonly name: ServiceName })[]) {
     const count = plan.scale.get(service.name) ?? 1;
-    for (let n = 1; n <= count; n++) {
-      const metrics = await plan.choosePort(service.metricsPort);
-      const api = service.port === null ? null : await plan.choosePort(service.port);
-      instances.push(instance(plan, service.name, n, metrics, api));
-    }
+    for (let n = 1; n <= count; n++) placed.push(await place(plan, service, n));
   }
-  return instances;
+  const urlOf: UrlOf = (wanted) => `http://${HOST}:${placed.find(({ service }) => service === wanted)?.api ?? 0}`;
+  return placed.map((each) => instance(plan, each, urlOf));
 }
 
-function instance(plan: FleetPlan, service: ServiceName, n: number, metrics: number, api: number | null): Instance {
-  const name = n === 1 ? service : `${service}-${n}`;
+/** Of the first process of a service with an API. */
+type UrlOf = (service: ServiceName) => string;
+
+/** A process and its ports. */
+interface Placed {
+  readonly service: ServiceName;
+  readonly name: string;
+  readonly metrics: number;
+  readonly api: number | null;
+  /** By the name of their setting. */
+  readonly others: Readonly<Record<string, number>>;
+}
+
+async function place(
+  { choosePort }: FleetPlan,
+  { name: service, metricsPort, port, ports = {} }: ServiceRow & { readonly name: ServiceName },
+  n: number,
+): Promise<Placed> {
+  const metrics = await choosePort(metricsPort);
+  const api = port === null ? null : await choosePort(port);
+  const others: Record<string, number> = {};
+  for (const [setting, wanted] of Object.entries(ports)) others[setting] = await choosePort(wanted);
+  return { service, name: n === 1 ? service : `${service}-${n}`, metrics, api, others };
+}
+
+function instance(plan: FleetPlan, { service, name, metrics, api, others }: Placed, urlOf: UrlOf): Instance {
   const metricsUrl = `http://${HOST}:${metrics}`;
+  const bedrock = others["BEDROCK_PORT"];
   return {
     service,
     name,
     metricsUrl,
     url: api === null ? metricsUrl : `http://${HOST}:${api}`,
+    bedrock: bedrock === undefined ? null : `${HOST}:${bedrock}`,
     logFile: join(plan.dataDir, "logs", `${name}.log`),
     env: {
       ...parts(plan.dataDir),
-      ...(service === "admin" ? adminParts(plan.dataDir) : {}),
+      ...OWN_PARTS[service]?.(plan.dataDir, urlOf),
+      ...Object.fromEntries(Object.entries(others).map(([setting, port]) => [setting, String(port)])),
       ZOOKEEPER_CONNECT: plan.zookeeper,
       METRICS_PORT: String(metrics),
       ...(api === null ? {} : { PORT: String(api), HOST, ...accessParts(plan.dataDir) }),
@@ -65,10 +92,31 @@ const accessParts = (dataDir: string): Readonly<Record<string, string>> => ({
   AUTH_TOKENS_FILE: tokensFile(dataDir),
 });
 
-const adminParts = (dataDir: string): Readonly<Record<string, string>> => ({
-  MAIL_OUTBOX_DIR: join(dataDir, "outbox"),
-  LOGS_DIR: join(dataDir, "logs"),
-});
+type OwnParts = (dataDir: string, urlOf: UrlOf) => Readonly<Record<string, string>>;
+
+/** What single services are told. */
+const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
+  admin: (dataDir, urlOf) => ({
+    MAIL_OUTBOX_DIR: join(dataDir, "outbox"),
+    LOGS_DIR: join(dataDir, "logs"),
+    JOB_API_URL: urlOf("job-api"),
+  }),
+  "job-api": (dataDir) => ({
+    JOB_STORE_DIR: join(dataDir, "job-store"),
+    JOB_PEER_SECRET_FILE: peerSecretFile(dataDir),
+  }),
+  "job-runner": (dataDir, urlOf) => ({
+    JOB_API_URL: urlOf("job-api"),
+    JOB_API_TOKEN_FILE: runnerTokenFile(dataDir),
+    SYSTEM_SCHEDULES: "true",
+    ADMIN_URL: urlOf("admin"),
+    INTAKE_URL: urlOf("batch-intake"),
+    ADMIN_TOKEN_FILE: runnerTokenFile(dataDir),
+    SNAPSHOTS_DIR: join(dataDir, "snapshots"),
+    REPORTS_DIR: join(dataDir, "reports"),
+    FILESET_URL: join(dataDir, "filesets"),
+  }),
+};
 
 /** The embedded parts, all below the data folder. ALLOW_LOOPBACK: the sample's content server is on this machine. */
 const parts = (dataDir: string): Readonly<Record<string, string>> => ({

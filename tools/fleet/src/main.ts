@@ -6,6 +6,7 @@ import { connectSession, readZooKeeperSettings } from "@sluice/zookeeper";
 import { prepareDataFolder } from "./data-folder.ts";
 import { fleetFile, writeFleetFile } from "./fleet-file.ts";
 import { type Instance, planInstances } from "./instances.ts";
+import { prepareJobSecrets } from "./job-secrets.ts";
 import { type Options, parseOptions, USAGE } from "./options.ts";
 import { untilReady } from "./ready.ts";
 import { serveSample } from "./sample/content-server.ts";
@@ -49,6 +50,7 @@ async function main(options: Options): Promise<Result> {
   const choosePort = portChooser();
   const instances = await planInstances({ dataDir, zookeeper: zookeeper.connect, scale: options.scale, choosePort });
   const tokens = await prepareTokens(dataDir, Date.now());
+  await prepareJobSecrets(dataDir, tokens.admin);
   await writeFleetFile(dataDir, fleetFile(zookeeper.connect, instances, tokens));
   const supervisor = supervise(instances, screen.say);
   const ended = new AbortController();
@@ -101,6 +103,7 @@ async function run(
   screen.say(`  console  ${urlOf("admin")}`);
   screen.say(`  submit   ${urlOf("batch-intake")}/v1/batches`);
   screen.say(`  API      ${urlOf("batch-intake")}/docs`);
+  screen.say(`  jobs     ${urlOf("job-api")}/docs, nc ${bedrockOf(instances)}`);
   screen.say(`  mails    ${join(dataDir, "outbox")}`);
   screen.say(`  store    ${join(dataDir, "store")}`);
   screen.say(
@@ -109,6 +112,9 @@ async function run(
   screen.say(`  all of it is in ${join(dataDir, "fleet.json")}; Ctrl-C stops it`);
   return options.sample ? await runSample(urlOf("batch-intake"), doors, signal) : CLEAN;
 }
+
+const bedrockOf = (instances: readonly Instance[]): string =>
+  instances.find(({ bedrock }) => bedrock !== null)?.bedrock?.replace(":", " ") ?? "not started";
 
 async function runSample(intake: string, { zookeeper, token }: Doors, signal: AbortSignal): Promise<Result> {
   const content = await serveSample();

@@ -4,6 +4,8 @@ export interface ServiceRow {
   readonly metricsPort: number;
   /** Of its API, if it has one. */
   readonly port: number | null;
+  /** Others, by the name of their setting. */
+  readonly ports?: Readonly<Record<string, number>>;
 }
 
 export const SERVICES = [
@@ -16,10 +18,12 @@ export const SERVICES = [
   { name: "notifier", metricsPort: 9406, port: null },
   { name: "reporter", metricsPort: 9407, port: null },
   { name: "admin", metricsPort: 9408, port: 8081 },
+  { name: "job-api", metricsPort: 9409, port: 8082, ports: { BEDROCK_PORT: 8888, PEER_PORT: 8889 } },
+  { name: "job-runner", metricsPort: 9410, port: null },
 ] as const satisfies readonly ServiceRow[];
 
 /** Those with a page about their API, at /docs. */
-export const DOCUMENTED: readonly ServiceName[] = ["batch-intake", "admin"];
+export const DOCUMENTED: readonly ServiceName[] = ["batch-intake", "admin", "job-api"];
 
 export type ServiceName = (typeof SERVICES)[number]["name"];
 
