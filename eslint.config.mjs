@@ -51,7 +51,7 @@ export default tseslint.config(
   {
     // Time and chance are ports: they enter in main.ts and in the few files that implement the port.
     files: [
-      "packages/{queue-core,ingest-formats,job-doors,job-queue,job-router,job-journal,job-store}/src/**/*.ts",
+      "packages/{queue-core,ingest-formats,job-doors,job-queue,job-router,job-journal,job-store,job-workers}/src/**/*.ts",
       "services/*/src/**/*.ts",
     ],
     ignores: ["services/*/src/main.ts"],
@@ -94,6 +94,11 @@ export default tseslint.config(
     ["packages/job-doors/src/**"],
     ["zookeeper", "queue-core", "stage-runtime", "ingest-formats", "safe-io", "local-parts", "testkit"],
     "Doors know the job queue's commands and HTTP, not where the jobs stand.",
+  ),
+  mayNotImport(
+    ["packages/job-workers/src/**"],
+    ["queue-core", "stage-runtime", "http-api", "ingest-formats", "safe-io", "local-parts", "testkit", "job-queue"],
+    "job-workers knows only zookeeper.",
   ),
   mayNotImport(
     ["packages/job-handlers/src/**"],

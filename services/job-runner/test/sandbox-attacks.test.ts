@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { skipUnless } from "@sluice/local-parts";
 import { serveHttp, testZooKeeper, waitFor, type HttpServer } from "@sluice/testkit";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rmdir } from "node:fs/promises";
 import { findWalls, type Standing } from "../src/sandbox/walls.ts";
 import { aHandler, openSandbox, type Sandbox } from "./support/sandbox.ts";
 
@@ -234,6 +234,10 @@ skipUnless(describe, walled)("what only namespaces give", () => {
     );
     expect(box.contexts()).toBe(0);
   });
+});
+
+afterAll(async () => {
+  for (const [, { box }] of KINDS) await rmdir(box.root);
 });
 
 async function commands(): Promise<readonly string[]> {
