@@ -1,5 +1,6 @@
 /** Reads server-sent events with fetch: EventSource cannot send a token, and does not exist in Node. */
 import { type Answer, readAnswer } from "./answer.ts";
+import { pause } from "./pause.ts";
 
 export type EventsOf<T> = AsyncGenerator<Answer<T>, void, undefined>;
 
@@ -115,20 +116,4 @@ export function parseEvent(block: string): ServerEvent {
     if (field === "retry" && /^\d+$/.test(value)) event.retryMs = Number(value);
   }
   return { ...event, data: event.data.join("\n") };
-}
-
-function pause(ms: number, aborted?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (aborted?.aborted === true) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      aborted?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    aborted?.addEventListener("abort", end, { once: true });
-  });
 }

@@ -2,11 +2,10 @@
  * Requests to any of several job-apis. What was certainly not sent goes to the next one. What was sent and not answered is
  * asked again only if asking twice does no harm; otherwise the caller is told that nobody knows.
  */
-import { type CallInput, readAnswer, urlOf } from "@sluice/client";
+import { type CallInput, pause, readAnswer, urlOf } from "@sluice/client";
 import type { AnswerOf, Endpoint } from "@sluice/wire";
 import { Agent, fetch as fetchOf } from "undici";
 import { type Failure, failureText, type Outcome } from "./outcome.ts";
-import { pause } from "./pause.ts";
 
 export interface TransportOptions {
   /** Of one or several job-apis, without /v1. */

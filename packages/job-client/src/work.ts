@@ -1,10 +1,10 @@
 /** `work(name, handler)`: takes jobs, runs them, says how they ended. */
+import { pause } from "@sluice/client";
 import type { TakenJob } from "@sluice/wire";
 import type { JobClient } from "./client.ts";
 import { attemptsIn, endingAfterThrow, type Ending, endingOf, PATIENCE, type Patience } from "./endings.ts";
 import type { LeaseKeeper, Lost } from "./lease-keeper.ts";
 import { failureText, type Outcome } from "./outcome.ts";
-import { pause } from "./pause.ts";
 
 export interface Tools {
   /** Aborts when the job is no longer ours, or when we are stopped and out of patience: whatever is done from then on does not count. */
