@@ -22,13 +22,24 @@ export type DepositData = z.infer<typeof DepositData>;
 export const depositKey = (jobId: number, { key, runs }: Pick<DepositData, "key" | "runs">): string =>
   `scheduled-${key ?? `job-${jobId}`}-run-${runs + 1}`;
 
-export function depositHandler(intake: Client): FleetHandler {
+/** An intake that restarts is waited for: whoever repeats daily must not lose a day to it. */
+const WAITS_MS = [1_000, 5_000, 15_000, 30_000, ...Array.from({ length: 10 }, () => 60_000)];
+
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export function depositHandler(intake: Client, pause: Pause): FleetHandler {
   return async (job, signal) => {
     const settings = settingsOf(DepositData, job);
     if (!settings.ok) return settings.outcome;
     const { batch, runs } = settings.value;
     const idempotencyKey = depositKey(job.id, settings.value);
-    const answer = await intake.call(INTAKE.submitBatch, { body: batch, idempotencyKey, signal });
+    const submit = () => intake.call(INTAKE.submitBatch, { body: batch, idempotencyKey, signal });
+    let answer = await submit();
+    for (const waitMs of WAITS_MS) {
+      if (answer.ok || signal.aborted || outcomeOf(answer).exit !== EXIT.notNow) break;
+      await pause(waitMs, signal);
+      answer = await submit();
+    }
     if (!answer.ok) return outcomeOf(answer);
     const { id, bid, url } = answer.value;
     return { ...outcome(EXIT.done, { id, bid, url, run: runs + 1 }), data: { ...job.data, runs: runs + 1 } };

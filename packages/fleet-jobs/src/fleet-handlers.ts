@@ -1,10 +1,10 @@
 import type { Client } from "@sluice/client";
 import { NOT_CONFIGURED } from "./calls.ts";
 import { cleanUpHandler } from "./clean-up.ts";
-import { depositHandler } from "./deposit.ts";
+import { depositHandler, type Pause } from "./deposit.ts";
 import { fsckReportHandler, type OnFindings } from "./fsck-report.ts";
 import type { FleetHandler } from "./handler.ts";
-import { type Purge, purgeHandler } from "./purge.ts";
+import { purgeHandler, type Purges } from "./purge.ts";
 import { snapshotHandler } from "./snapshot.ts";
 
 export interface FleetPorts {
@@ -13,8 +13,9 @@ export interface FleetPorts {
   readonly intake: Client | null;
   readonly snapshotsDir: string;
   readonly reportsDir: string;
-  readonly purges: readonly Purge[];
+  readonly purges: Purges;
   readonly nowMs: () => number;
+  readonly pause: Pause;
   /** Called with every report, also with one that found nothing. */
   readonly onFindings: OnFindings;
 }
@@ -46,7 +47,7 @@ export function fleetHandlers(ports: FleetPorts): HandlerOf {
       FLEET_TYPES.fsckReport,
       withAdmin((client) => fsckReportHandler(client, ports.reportsDir, nowMs, ports.onFindings)),
     ],
-    [FLEET_TYPES.deposit, intake === null ? without("the intake", "INTAKE_URL") : depositHandler(intake)],
+    [FLEET_TYPES.deposit, intake === null ? without("the intake", "INTAKE_URL") : depositHandler(intake, ports.pause)],
   ]);
   return (name) => handlers.get(name.split("/").slice(0, 2).join("/")) ?? null;
 }

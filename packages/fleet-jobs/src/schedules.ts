@@ -8,7 +8,7 @@ export const SYSTEM_TENANT = "system";
 /** Each is the only job of its name: whoever starts first makes it, and what an operator has changed stays changed. */
 export const SYSTEM_SCHEDULES: readonly NewJob[] = [
   scheduled(FLEET_TYPES.cleanUp, "FINISHED, +1 HOUR", { retentionDays: 7 }),
-  scheduled(FLEET_TYPES.purge, "FINISHED, +1 DAY", { runsDays: 14, workersDays: 1, blobsDays: 1 }),
+  scheduled(FLEET_TYPES.purge, "FINISHED, +1 DAY", { runsDays: 14 }),
   scheduled(FLEET_TYPES.snapshot, "FINISHED, +1 DAY, START OF DAY, +2 HOURS", { copies: 14 }),
   scheduled(FLEET_TYPES.fsckReport, "FINISHED, +1 DAY", { copies: 30 }),
 ];

@@ -81,3 +81,4 @@ export {
   QueueType,
 } from "./job-views.ts";
 export { JOBS } from "./jobs.ts";
+export { JOB_HOUSE, Purged } from "./job-house.ts";

@@ -4,13 +4,13 @@ import { type Client, makeClient } from "@sluice/client";
 import { ensureSchedules, type FleetJob, fleetHandlers, type FleetPorts } from "@sluice/fleet-jobs";
 import { actOnBatch, type BatchId, paths } from "@sluice/queue-core";
 import { type TestWorker, testWorker, testZooKeeper } from "@sluice/testkit";
-import { JOBS } from "@sluice/wire";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { type BodyOf, JOB_HOUSE, JOBS } from "@sluice/wire";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { aReportedBatch } from "./console/holdings.ts";
 import { freePort, startJobApi, type TestJobApi } from "./console/job-api.ts";
-import { startAdmin, type TestAdmin, valueOf } from "./support.ts";
+import { refusalOf, startAdmin, type TestAdmin, valueOf } from "./support.ts";
 
 let admin: TestAdmin;
 let api: TestJobApi;
@@ -28,8 +28,9 @@ function handlers(overrides: Partial<FleetPorts> = {}) {
     intake: null,
     snapshotsDir: join(admin.dir, "snapshots"),
     reportsDir: join(admin.dir, "reports"),
-    purges: [],
+    purges: { runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) },
     nowMs: () => NOW_MS,
+    pause: () => Promise.resolve(),
     onFindings: () => undefined,
     ...overrides,
   });
@@ -141,24 +142,39 @@ describe("the fleet's own jobs", () => {
     expect(handlers()("fleet/other")).toBeNull();
   });
 
-  test("purge lets each kind go by its own time, and one that cannot keeps nobody from the others", async () => {
-    const asked: [string, number][] = [];
-    const purges = (["runs", "workers", "blobs"] as const).map((what) => ({
-      what,
-      run: (olderThanMs: number) => {
-        asked.push([what, olderThanMs / DAY_MS]);
-        return what === "workers" ? Promise.reject(new Error("away")) : Promise.resolve(3);
+  test("purge lets old runs go by their time, and blobs that nobody names; one that cannot keeps nobody from the other", async () => {
+    const ask = async (body: BodyOf<typeof JOB_HOUSE.purge>): Promise<number> =>
+      valueOf(await system.call(JOB_HOUSE.purge, { body })).gone;
+    const asked: number[] = [];
+    const purges: FleetPorts["purges"] = {
+      runs: (olderThanMs) => {
+        asked.push(olderThanMs / DAY_MS);
+        return ask({ what: "runs", older_than_ms: olderThanMs });
       },
-    }));
+      blobs: () => ask({ what: "blobs" }),
+    };
+    const large = { text: "x".repeat(100_000) };
+    valueOf(await system.call(JOBS.createJob, { params: { tenant: "maps" }, body: { name: "large", data: large } }));
+    const blobs = join(admin.dir, "job-store", "blobs");
+    const files = await readdir(blobs, { recursive: true });
+    // One that was left two hours ago, and that nobody names.
+    const lost = join(blobs, "00", "0".repeat(64));
+    await mkdir(join(blobs, "00"), { recursive: true });
+    await writeFile(lost, "");
+    await utimes(lost, new Date(Date.now() - 7_200_000), new Date(Date.now() - 7_200_000));
     expect(await run("fleet/purge", { runsDays: 30 }, { purges })).toEqual({
-      exit: 503,
-      result: { gone: { runs: 3, blobs: 3 }, troubles: ["workers: away"] },
+      exit: 200,
+      result: { gone: { runs: 0, blobs: 1 }, troubles: [] },
     });
-    expect(asked).toEqual([
-      ["runs", 30],
-      ["workers", 1],
-      ["blobs", 1],
-    ]);
+    expect(await readdir(blobs, { recursive: true })).toEqual(expect.arrayContaining(files));
+    expect(asked).toEqual([30]);
+    const away: FleetPorts["purges"] = { ...purges, runs: () => Promise.reject(new Error("away")) };
+    expect(await run("fleet/purge", {}, { purges: away })).toEqual({
+      exit: 503,
+      result: { gone: { blobs: 0 }, troubles: ["runs: away"] },
+    });
+    const viewer = makeClient({ baseUrl: api.url, token: admin.tokens.viewer });
+    expect(refusalOf(await viewer.call(JOB_HOUSE.purge, { body: { what: "runs" } })).status).toBe(403);
   });
 
   test("schedules are made once, whoever starts, and stay as an operator has changed them", async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { type Answer, makeClient } from "@sluice/client";
-import { fleetHandlers } from "@sluice/fleet-jobs";
+import { fleetHandlers, type FleetPorts } from "@sluice/fleet-jobs";
 import type { NewJob } from "@sluice/wire";
 import type { Schedules } from "../src/submission/schedule.ts";
 import { fieldsOf, problemOf, startApp } from "./http-support.ts";
@@ -11,6 +11,16 @@ afterEach(() => cleanups.run());
 
 const GOOD = { profile: "demo_content", payload_url: "https://content.example/a.checkm" };
 const DAILY = { ...GOOD, firstRun: "2026-12-01T04:00:00+01:00", repeat: "FINISHED, +1 DAY" };
+
+const PORTS: Omit<FleetPorts, "intake"> = {
+  admin: null,
+  snapshotsDir: "",
+  reportsDir: "",
+  purges: { runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) },
+  nowMs: () => 0,
+  pause: () => Promise.resolve(),
+  onFindings: () => undefined,
+};
 
 type Kept = Omit<NewJob, "data"> & { readonly data: Readonly<Record<string, unknown>> };
 
@@ -94,15 +104,7 @@ describe("POST /v1/batches with firstRun or repeat", () => {
     const { queue, postJson, base } = await started(book);
     await postJson(DAILY);
     const intake = makeClient({ baseUrl: base });
-    const none = {
-      admin: null,
-      snapshotsDir: "",
-      reportsDir: "",
-      purges: [],
-      nowMs: () => 0,
-      onFindings: () => undefined,
-    };
-    const deposit = fleetHandlers({ ...none, intake })("fleet/deposit")!;
+    const deposit = fleetHandlers({ ...PORTS, intake })("fleet/deposit")!;
     const run = (data: Kept["data"]) =>
       deposit(
         { id: 1, tenant: "system", name: "fleet/deposit", data, token: "1.1", attempt: 1 },
@@ -121,5 +123,20 @@ describe("POST /v1/batches with firstRun or repeat", () => {
     const lost = await run({ ...data, batch: { profile: "lost_content", payload_url: "https://a.example/x" } });
     expect(lost.exit).toBe(422);
     expect((await run({ batch: 7 })).exit).toBe(400);
+  });
+
+  test("an intake that is away for a moment is waited for, within the run", async () => {
+    const { queue, base } = await started(null);
+    let away = 2;
+    const flaky: typeof fetch = (...asked) =>
+      away-- > 0 ? Promise.reject(new TypeError("connection refused")) : fetch(...asked);
+    const waits: number[] = [];
+    const pause = (ms: number): Promise<void> => Promise.resolve(void waits.push(ms));
+    const deposit = fleetHandlers({ ...PORTS, intake: makeClient({ baseUrl: base, fetch: flaky }), pause })(
+      "fleet/deposit",
+    )!;
+    const job = { id: 7, tenant: "system", name: "fleet/deposit", data: { batch: GOOD }, token: "1.1", attempt: 1 };
+    expect(await deposit(job, new AbortController().signal)).toMatchObject({ exit: 200, data: { runs: 1 } });
+    expect([queue.created.size, waits]).toEqual([1, [1_000, 5_000]]);
   });
 });

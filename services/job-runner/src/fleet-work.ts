@@ -1,9 +1,9 @@
 /** The fleet's own jobs, run here without a handler of anybody's. */
 import { makeClient } from "@sluice/client";
-import { ensureSchedules, fleetHandlers, type OnFindings, type Purge, SYSTEM_TENANT } from "@sluice/fleet-jobs";
+import { ensureSchedules, fleetHandlers, type OnFindings, type Purges, SYSTEM_TENANT } from "@sluice/fleet-jobs";
 import { failureText, type JobClient } from "@sluice/job-client";
 import type { Log } from "@sluice/stage-runtime";
-import { JOB_HOUSE, JOBS } from "@sluice/wire";
+import { type BodyOf, JOB_HOUSE, JOBS } from "@sluice/wire";
 import type { RunnerConfig } from "./config.ts";
 import type { LoopPorts } from "./run/work-loop.ts";
 
@@ -12,7 +12,7 @@ type Settings = Pick<RunnerConfig, "ADMIN_URL" | "INTAKE_URL" | "ADMIN_TOKEN" | 
 export function fleetWork(
   config: Settings,
   client: Pick<JobClient, "call">,
-  nowMs: () => number,
+  { nowMs, pause }: Pick<LoopPorts, "nowMs" | "pause">,
   onFindings: OnFindings,
 ): LoopPorts["builtIn"] {
   const clientOf = (baseUrl: string | undefined) =>
@@ -26,6 +26,7 @@ export function fleetWork(
     reportsDir: config.REPORTS_DIR,
     purges: purgesOf(client),
     nowMs,
+    pause,
     onFindings,
   });
   return (job) => {
@@ -36,17 +37,18 @@ export function fleetWork(
   };
 }
 
-/** The store is the job-apis': they know what is named. Dead workers' entries go with the harvests. */
-const purgesOf = (client: Pick<JobClient, "call">): readonly Purge[] =>
-  (["runs", "blobs"] as const).map((what) => ({
-    what,
-    run: async (olderThanMs, signal) => {
-      const body = { what, ...(what === "runs" ? { older_than_ms: olderThanMs } : {}) };
-      const answer = await client.call(JOB_HOUSE.purge, { body, signal });
-      if (!answer.ok) throw new Error(failureText(answer));
-      return answer.value.gone;
-    },
-  }));
+/** The store is the job-apis': they know what is named. */
+function purgesOf(client: Pick<JobClient, "call">): Purges {
+  const purge = async (body: BodyOf<typeof JOB_HOUSE.purge>, signal: AbortSignal): Promise<number> => {
+    const answer = await client.call(JOB_HOUSE.purge, { body, signal });
+    if (!answer.ok) throw new Error(failureText(answer));
+    return answer.value.gone;
+  };
+  return {
+    runs: (olderThanMs, signal) => purge({ what: "runs", older_than_ms: olderThanMs }, signal),
+    blobs: (signal) => purge({ what: "blobs" }, signal),
+  };
+}
 
 const AGAIN_MS = 5_000;
 

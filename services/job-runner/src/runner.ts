@@ -50,7 +50,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const loop: WorkLoop = new WorkLoop({
     queue,
     runners,
-    builtIn: fleetWork(config, client, nowMs, (count) => metrics.findings(count)),
+    builtIn: fleetWork(config, client, { nowMs, pause }, (count) => metrics.findings(count)),
     concurrency: config.STAGE_CONCURRENCY,
     retry: { maxAgeMs: config.RETRY_MAX_AGE_MS, maxAttempts: null, delayMs: config.RETRY_DELAY_MS },
     log,

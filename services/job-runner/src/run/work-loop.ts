@@ -139,7 +139,9 @@ export class WorkLoop {
     const signal = this.#hand.signalOf(job);
     this.#started(job);
     const ended = await this.#ports.builtIn(job)?.(signal);
-    if (ended !== undefined && !signal.aborted) await this.#settle(job, ended, null);
+    // What the fleet has promised is tried for as long as it takes: a deposit for next year is old before its first try.
+    const rules = { ...this.#ports.retry, maxAgeMs: Number.MAX_SAFE_INTEGER };
+    if (ended !== undefined && !signal.aborted) await this.#settle(job, ended, null, rules);
   }
 
   #runPorts(handler: Handler): RunPorts {
@@ -158,10 +160,15 @@ export class WorkLoop {
     this.#ports.log.info({ tenant: job.tenant, type: job.type, job: job.id }, "job running");
   }
 
-  async #settle(job: JobInHand, ended: Ended, handler: Handler | null): Promise<void> {
+  async #settle(
+    job: JobInHand,
+    ended: Ended,
+    handler: Handler | null,
+    rules: RetryRules = rulesOf(handler, this.#ports.retry),
+  ): Promise<void> {
     const { queue, nowMs, log, onSettled } = this.#ports;
     if (this.#hand.signalOf(job).aborted) return;
-    await settle(job, ended, rulesOf(handler, this.#ports.retry), { queue, nowMs, log, onSettled });
+    await settle(job, ended, rules, { queue, nowMs, log, onSettled });
     this.#hand.remove(job);
   }
 
