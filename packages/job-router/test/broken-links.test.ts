@@ -81,6 +81,8 @@ test("an owner that cannot be reached is deposed by who needs it, once in ten se
   const shard = first.router.shardOf(tenant)!;
   const before = first.router.shards()[shard]!.term!;
   proxy.refuse();
+  // What is given to a line that has just broken is not known to have arrived.
+  await waitFor(() => !first.router.isServed(shard));
   // All that are asked at once find out together.
   const answers = await Promise.all(Array.from({ length: 20 }, () => create(tenant)));
   expect(answers.map((answer) => answer?.status.code ?? 0).filter((code) => code !== 200)).toEqual([]);

@@ -31,7 +31,7 @@ export class Peers implements Forwarder {
   readonly #links = new Map<string, Link>();
   readonly #suspicions = Array.from({ length: SHARDS }, () => new Suspicion());
   #members: ReadonlyMap<string, Address> = new Map();
-  #isClosed = false;
+  readonly #timers = new Set<() => void>();
 
   constructor(ports: PeersPorts) {
     this.#ports = ports;
@@ -48,7 +48,7 @@ export class Peers implements Forwarder {
     for (const [peerId, link] of [...this.#links]) {
       const address = members.get(peerId);
       // Who leaves first says so, then answers what it was asked, then leaves its shards.
-      if (address === undefined) this.#ports.later(ABANDON_MS, () => this.#forget(peerId, link));
+      if (address === undefined) this.#soon(() => this.#forget(peerId, link));
       else if (address.host !== link.address.host || address.port !== link.address.port) this.#hangUp(peerId, link);
     }
     for (const [peerId, address] of members)
@@ -74,7 +74,7 @@ export class Peers implements Forwarder {
   }
 
   close(): void {
-    this.#isClosed = true;
+    for (const stop of this.#timers) stop();
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
   }
@@ -96,8 +96,16 @@ export class Peers implements Forwarder {
     });
   }
 
+  #soon(act: () => void): void {
+    const stop = this.#ports.later(ABANDON_MS, () => {
+      this.#timers.delete(stop);
+      act();
+    });
+    this.#timers.add(stop);
+  }
+
   #forget(peerId: string, link: Link): void {
-    if (!this.#isClosed && !this.#members.has(peerId) && this.#links.get(peerId) === link) this.#hangUp(peerId, link);
+    if (!this.#members.has(peerId) && this.#links.get(peerId) === link) this.#hangUp(peerId, link);
   }
 
   #hangUp(peerId: string, link: Link): void {
@@ -122,7 +130,7 @@ export class Peers implements Forwarder {
   }
 
   #abandonSoon(): void {
-    const { isOver, later } = this.#ports;
+    const { isOver } = this.#ports;
     const links = [...this.#links.values()];
     const over = new Set(
       links
@@ -131,8 +139,8 @@ export class Peers implements Forwarder {
         .map(String),
     );
     if (over.size === 0) return;
-    later(ABANDON_MS, () => {
-      if (!this.#isClosed) for (const link of links) link.abandon((shard, term) => over.has(String([shard, term])));
+    this.#soon(() => {
+      for (const link of links) link.abandon((shard, term) => over.has(String([shard, term])));
     });
   }
 }

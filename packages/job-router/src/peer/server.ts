@@ -66,6 +66,7 @@ export class PeerServer {
       stopForgetting();
       memory.close();
     }
+    this.#peers.clear();
     this.#server.close();
     if (this.#server.listening) await once(this.#server, "close");
   }
