@@ -35,6 +35,20 @@ const FIELDS: readonly Option[] = [
   { name: "digest-value", value: "HEX", says: "the payload's digest: checked" },
 ];
 
+/** Of a submission that a job of the job queue makes later, or again and again. */
+const LATER: readonly Option[] = [
+  {
+    name: "first-run",
+    value: "TIME",
+    says: "not now but then: RFC 3339, or YYYY-MM-DD [HH:MM:SS] in UTC; addresses only",
+  },
+  {
+    name: "repeat",
+    value: "SCHEDULE",
+    says: "again and again, as FINISHED, +1 DAY, START OF DAY, +4 HOURS; addresses only",
+  },
+];
+
 export const SUBMIT_COMMAND: Command = {
   words: ["submit"],
   says: "Deposit files, or what is at addresses, as one batch; --watch stays until it is over (0 Completed, 2 Failed)",
@@ -45,12 +59,14 @@ export const SUBMIT_COMMAND: Command = {
     TIMEOUT,
     { name: "update", says: "a new version of an object that is there" },
     ...FIELDS,
+    ...LATER,
     { name: "key", value: "KEY", says: "the same key makes the same batch, however often it is sent" },
     DRY_RUN,
   ],
   examples: [
     "submit notes.txt --profile sluice_demo_content --watch",
     "submit https://example.org/batch.checkm --profile sluice_demo_content",
+    'submit https://example.org/daily.checkm --profile sluice_demo_content --repeat "FINISHED, +1 DAY, START OF DAY, +4 HOURS"',
   ],
   permission: INTAKE.submitBatch.permission,
   talksTo: toIntake,
@@ -62,6 +78,13 @@ export const SUBMIT_COMMAND: Command = {
     const urls = args.filter((word) => /^https?:\/\//.test(word));
     if (urls.length > 0 && urls.length < args.length)
       return stop(context, EXIT.usage, "files and addresses do not go together", "submit them as two batches");
+    if (urls.length === 0 && LATER.some(({ name }) => given.has(name)))
+      return stop(
+        context,
+        EXIT.usage,
+        "files cannot be submitted later",
+        "name addresses where they can be fetched then",
+      );
     const fields = { profile, ...fieldsOf(context) };
     const key = given.text("key") ?? randomUUID();
     const sent = urls.length > 0 ? await sendUrls(context, urls, fields, key) : await sendFiles(context, fields, key);
@@ -90,7 +113,10 @@ async function sendUrls(context: Context, urls: readonly string[], fields: Field
     urls.length === 1
       ? { payload_url: first }
       : { objects: urls.map((url) => ({ url })), type: rest["type"] ?? "file" };
-  const body = { ...rest, ...(mode === undefined ? {} : { submission_mode: "update" as const }), ...payload };
+  const { given } = context;
+  const [firstRun, repeat] = [given.text("first-run"), given.text("repeat")];
+  const later = { ...(firstRun === undefined ? {} : { firstRun }), ...(repeat === undefined ? {} : { repeat }) };
+  const body = { ...rest, ...later, ...(mode === undefined ? {} : { submission_mode: "update" as const }), ...payload };
   if (context.given.has("dry-run")) {
     context.printer.done(
       body,
@@ -151,8 +177,12 @@ function answerOf(context: Context, answer: Answer<Accepted>, key: string): Sent
   return { ok: false, code };
 }
 
-async function accepted(context: Context, { id, bid, url }: Accepted): Promise<ExitCode> {
+async function accepted(context: Context, { id, bid, url, job }: Accepted): Promise<ExitCode> {
   const { given, printer, intake } = context;
+  if (job !== undefined) {
+    printer.done({ id, bid, url, job }, id, `job ${job} of the tenant system submits it: sluice schedule list`);
+    return EXIT.ok;
+  }
   const name = bid ?? id;
   if (!given.has("watch")) {
     printer.done(
