@@ -31,7 +31,7 @@ export const runnerConfig = baseConfig.extend({
   JOB_TENANTS: names(),
   JOB_TYPES: names(),
   RETRY_DELAY_MS: wholeNumber().default(60_000),
-  /** A job that did not end well is abandoned at this age; handlers may say otherwise. */
+  /** A job that did not end well is abandoned so long after its first try; handlers may say otherwise. */
   RETRY_MAX_AGE_MS: wholeNumber({ min: 1 }).default(6 * HOUR_MS),
   HTTP_TIMEOUT_MS: wholeNumber({ min: 100 }).default(120_000),
   /** walled: tenants' code runs only where namespaces can be had; weak: in any case; off: not here. */

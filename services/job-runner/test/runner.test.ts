@@ -92,6 +92,13 @@ test("M18: a job that never ends well is abandoned, kept as FAILED and reported"
   });
 });
 
+test("M18: age counts from the first try, so that a job that was made for later is tried like any other", async () => {
+  await handler("aged", { body: "throw new Error('never')", retry: { maxAgeMs: 1, delayMs: 0 } });
+  const id = await add("aged");
+  await waitFor(async () => (await described(id))?.state === "FAILED");
+  expect((await described(id))!.runs.map(({ outcome }) => outcome)).toEqual(["failed", "retried"]);
+});
+
 test("M23: a context is reused for its type, never by another tenant; before once, the others around each batch", async () => {
   const spec = {
     before: "context.log = ['before']",

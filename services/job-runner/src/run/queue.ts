@@ -9,6 +9,13 @@ export type Settled = "done" | "lost" | "unknown";
 export type FoundHandler =
   { readonly kind: "found"; readonly handler: Handler } | { readonly kind: "none" | "unknown"; readonly why: string };
 
+export interface History {
+  /** How often it was taken, with this time. */
+  readonly attempts: number;
+  /** When it was first tried; null: this is the first time. */
+  readonly firstTriedMs: number | null;
+}
+
 export interface JobQueue {
   take(limit: number, waitMs: number, signal: AbortSignal): Promise<readonly JobInHand[] | Failure>;
   /** The ids of those that are no longer ours; null: no answer. */
@@ -20,8 +27,8 @@ export interface JobQueue {
   /** False: not now. What can never be made is left out, and said. */
   create(tenant: string, jobs: readonly NewJob[]): Promise<{ readonly made: boolean; readonly refused: string | null }>;
   handler(tenant: string, type: string): Promise<FoundHandler>;
-  /** How often it was taken in its present run, with this time. */
-  attempts(job: JobInHand): Promise<number>;
+  /** Null: no answer. */
+  history(job: JobInHand): Promise<History | null>;
   releaseWorker(worker: string): Promise<boolean>;
 }
 
@@ -63,9 +70,15 @@ export function queueOf(client: JobClient, { tenants, types }: JobQueueOptions):
       const isNone = found.kind === "refused" && found.refusal.status === 404;
       return { kind: isNone ? "none" : "unknown", why: failureText(found) };
     },
-    async attempts(job) {
+    async history(job) {
       const described = await of(job).describe(job.id);
-      return described.ok ? attemptsIn(described.value.events) : 1;
+      if (!described.ok) return null;
+      const { events, runs } = described.value;
+      const tried = runs.flatMap(({ started }) => (started === null ? [] : [Date.parse(started)]));
+      return {
+        attempts: Math.max(attemptsIn(events), runs.length + 1),
+        firstTriedMs: tried.length === 0 ? null : Math.min(...tried),
+      };
     },
     releaseWorker: async (worker) => (await client.releaseWorker(worker)).ok,
   };

@@ -6,7 +6,7 @@ import type { JobQueue, Settled } from "./queue.ts";
 import type { Ended, JobInHand } from "./types.ts";
 
 export interface SettlePorts {
-  readonly queue: Pick<JobQueue, "create" | "finish" | "retry" | "fail" | "attempts">;
+  readonly queue: Pick<JobQueue, "create" | "finish" | "retry" | "fail" | "history">;
   readonly nowMs: () => number;
   readonly log: Log;
   readonly onSettled: (step: NextStep, settled: Settled) => void;
@@ -17,14 +17,24 @@ const LOG_LINE_CHARACTERS = 1_000;
 
 export async function settle(job: JobInHand, given: Ended, rules: RetryRules, ports: SettlePorts): Promise<void> {
   const ended = await withNewJobs(job, given, ports);
-  const attempts = rules.maxAttempts === null ? 1 : await ports.queue.attempts(job);
-  const ageMs = ports.nowMs() - job.createdMs;
-  const step = nextStep({ exit: ended.exit, ageMs, attempts, repeats: job.repeats }, rules);
+  const step = await decided(job, ended.exit, rules, ports);
   const settled = await carryOut(job, ended, step, ports);
   const facts = { tenant: job.tenant, type: job.type, job: job.id, exit: ended.exit, code: step.code, settled };
   if (step.kind === "abandon") ports.log.error({ ...facts, why: step.why }, "job abandoned");
   else ports.log.info({ ...facts, next: step.kind }, "job completing");
   ports.onSettled(step, settled);
+}
+
+/** The past is asked for only where it could matter: most runs end well, and most jobs are young. */
+async function decided(job: JobInHand, exit: number, rules: RetryRules, ports: SettlePorts): Promise<NextStep> {
+  const { repeats } = job;
+  const nowMs = ports.nowMs();
+  const young = nextStep({ exit, repeats, attempts: 1, ageMs: nowMs - job.createdMs }, rules);
+  if (young.kind !== "abandon" && (young.kind === "finish" || rules.maxAttempts === null)) return young;
+  const history = await ports.queue.history(job);
+  // A job that was made for later, or waited long for its turn, is as old as its first try: it gets the others, too.
+  const ageMs = nowMs - (history?.firstTriedMs ?? nowMs);
+  return nextStep({ exit, repeats, attempts: history?.attempts ?? 1, ageMs }, rules);
 }
 
 /**
