@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { findPrometheus, skipUnless } from "@sluice/local-parts";
 import { ownZooKeeper, type OwnZooKeeper, waitFor } from "@sluice/testkit";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
-import { type Fleet, makeFleet, PIPELINE_SERVICES, type Running, type ServiceName } from "../support/fleet.ts";
+import {
+  type Fleet,
+  makeFleet,
+  PIPELINE_SERVICES,
+  type Running,
+  type ServiceName,
+  untilReady,
+} from "../support/fleet.ts";
 import { DEPLOY, prometheusOver, type TestPrometheus } from "../support/prometheus.ts";
 
 const tool = await findPrometheus();
@@ -18,7 +25,7 @@ let running: readonly Running[];
 let prometheus: TestPrometheus;
 const ends: (() => Promise<unknown>)[] = [];
 
-const SERVICES: readonly ServiceName[] = [...PIPELINE_SERVICES, "admin"];
+const SERVICES: readonly ServiceName[] = [...PIPELINE_SERVICES, "admin", "job-api", "job-runner"];
 const processOf = (service: ServiceName): Running => running.find((each) => each.service === service)!;
 
 if ("path" in tool) {
@@ -33,7 +40,10 @@ if ("path" in tool) {
       env: { FSCK_INTERVAL_MS: "500", SURVEY_MAX_AGE_MS: "0" },
     });
     ends.push(() => fleet.stop());
-    running = await fleet.startAll(SERVICES);
+    running = await fleet.startAll(SERVICES.filter((service) => service !== "job-runner"));
+    const runner = await fleet.start("job-runner", { JOB_API_URL: processOf("job-api").url });
+    await untilReady(runner);
+    running = [...running, runner];
     prometheus = await prometheusOver(tool.path, {
       targets: running.map(({ metricsUrl }) => new URL(metricsUrl).host),
       atOnce: ["SluiceNoWorkers"],
@@ -45,6 +55,12 @@ if ("path" in tool) {
       return scraped.length === SERVICES.length;
     });
     expect((await fetch(`${processOf("admin").url}/v1/overview`)).status).toBe(200);
+    const created = await fetch(`${processOf("job-api").url}/v1/tenants/default/commands/CreateJob`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: "watched" }),
+    });
+    expect(created.status).toBe(200);
     await fleet.submit(processOf("batch-intake"), {
       payload_url: content.batchManifest(3),
       type: "single-file-batch-manifest",
@@ -88,7 +104,7 @@ async function panelExpressions(): Promise<readonly string[]> {
 
 /** What a fleet that is well, on one ZooKeeper that does not wait for its disk, has no numbers of. */
 const NOTHING_WHEN_WELL =
-  /attempts_total|odd_entries|overdue|claims_closed|operation_errors|violations\{.*\}\) > 0|learners|synced_followers|fsync|changes_total|operations_total|turned_away|lifted|released/;
+  /attempts_total|odd_entries|overdue|claims_closed|operation_errors|violations\{.*\}\) > 0|learners|synced_followers|fsync|changes_total|operations_total|turned_away|term_ends|lifted|released/;
 
 describe("a real Prometheus over a real fleet", () => {
   const given = skipUnless(test, tool);
@@ -151,7 +167,9 @@ describe("a real Prometheus over a real fleet", () => {
     expect(ofJobs.filter(incomplete(["batch_id", "attempt", "stage", "worker"]))).toEqual([]);
     const settled = lines.filter(({ msg }) => msg === "job settled");
     expect(new Set(settled.map((line) => line["stage"])).size).toBe(PIPELINE_SERVICES.length - 1);
-    expect(lines.filter((line) => "job" in line || "batch" in line)).toEqual([]);
+    // A `job` is one of the general queue.
+    const ofIngest = lines.filter(({ service }) => service !== "job-api" && service !== "job-runner");
+    expect(ofIngest.filter((line) => "job" in line || "batch" in line)).toEqual([]);
   });
 
   given("fires SluiceNoWorkers when the only worker of a stage is stopped and work is ready", async () => {

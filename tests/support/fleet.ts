@@ -9,9 +9,9 @@ import { waitFor } from "@sluice/testkit";
 import { type Access, connectSession, OPEN_ACCESS } from "@sluice/zookeeper";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** Every stage is a service; admin is none. */
+/** Every stage is a service; the others are none. */
 export const PIPELINE_SERVICES = STAGES;
-export type ServiceName = Stage | "admin";
+export type ServiceName = Stage | "admin" | "job-api" | "job-runner";
 
 export interface Running {
   readonly service: ServiceName;
@@ -72,6 +72,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
 
   async function start(service: ServiceName, env: Readonly<Record<string, string>> = {}): Promise<Running> {
     const [metricsPort, port] = [await freePort(), await freePort()];
+    const [bedrockPort, peerPort] = service === "job-api" ? [await freePort(), await freePort()] : [0, 0];
     const name = `${service}-${++count}`;
     const logFile = join(dataDir, "logs", `${name}.log`);
     const keepsJournal = service === "batch-intake";
@@ -95,6 +96,9 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
         PORT: String(port),
         WORKER_ID: name,
         JOURNAL_DIR: journal,
+        JOB_STORE_DIR: join(dataDir, "job-store"),
+        BEDROCK_PORT: String(bedrockPort),
+        PEER_PORT: String(peerPort),
         ...options.env,
         ...env,
       },

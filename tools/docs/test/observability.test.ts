@@ -26,7 +26,7 @@ describe("what alerts and dashboards ask for", () => {
 
   test("is all that tells how work, ZooKeeper and the tree do", () => {
     const telling = [...METRICS].filter((name) =>
-      /^sluice_(stage|queue|batches|zk|consistency|journal|lock)/.test(name),
+      /^sluice_(stage|queue|batches|zk|consistency|journal|lock|jobs?)(?:_|$)/.test(name),
     );
     expect(telling.length).toBeGreaterThan(40);
     expect(telling.filter((name) => !named.has(name))).toEqual([]);

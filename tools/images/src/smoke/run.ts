@@ -9,6 +9,7 @@ import { allServices } from "../build/catalogue.ts";
 import { findCompose } from "../compose/command.ts";
 import { provideSecrets } from "../compose/secrets.ts";
 import type { Docker } from "../docker.ts";
+import { startCollector } from "./collector.ts";
 import { prepareFleet } from "./compose-fleet.ts";
 import { at, choosePorts, prometheusConfig, settingsOf } from "./layout.ts";
 import { PARTS, runScenario } from "./scenario.ts";
@@ -45,8 +46,10 @@ export async function runSmoke({ root, docker, build, say }: SmokeOptions): Prom
   });
   const config = join(folder, "prometheus.yml");
   await writeFile(config, prometheusConfig(ports, services), { mode: 0o644 });
+  const collector = await startCollector();
   const settings = {
     ...settingsOf(ports),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     ...(local ? LOCAL_IMAGES : {}),
     SLUICE_SECRETS: join(folder, "secrets"),
     PROMETHEUS_CONFIG: config,
@@ -61,11 +64,12 @@ export async function runSmoke({ root, docker, build, say }: SmokeOptions): Prom
     say(`ok  ${containers.length} containers are healthy after ${seconds(begun)}`);
     const prefix = process.env["SLUICE_IMAGES"] ?? "sluice";
     const cliImage = `${prefix}/cli:${process.env["SLUICE_TAG"] ?? (await versionOf(root))}`;
-    await runScenario({ docker, fleet, services, ports, tokens, cliImage, say });
+    await runScenario({ docker, fleet, services, collector, ports, tokens, cliImage, say });
     say(`ok  the smoke test took ${seconds(begun)}`);
   } finally {
     // What went wrong before is the news, not that it could not be cleared away.
     await fleet.run("down", "--volumes", "--timeout", "5").catch((error: unknown) => say(String(error)));
+    await collector.close();
     await rm(folder, { recursive: true, force: true });
   }
 }

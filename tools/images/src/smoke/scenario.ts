@@ -2,15 +2,18 @@
 import type { RoleTokens } from "@sluice/access";
 import type { Docker } from "../docker.ts";
 import type { ComposeFleet } from "./compose-fleet.ts";
+import type { Collector } from "./collector.ts";
 import { type Content, serveContent } from "./content.ts";
 import { askPrometheus, type Intake, subjectsOfMails, submitManifest, until, watchBatch } from "./doors.ts";
-import { connectOf, type Ports, urlOf } from "./layout.ts";
+import { runAJob } from "./jobs.ts";
+import { at, connectOf, type Ports, urlOf } from "./layout.ts";
 
 export interface Scenario {
   readonly docker: Docker;
   readonly fleet: ComposeFleet;
   /** Of the fleet, without the parts that are not ours. */
   readonly services: readonly string[];
+  readonly collector: Collector;
   readonly ports: Ports;
   readonly tokens: RoleTokens;
   /** prefix/cli:version */
@@ -19,6 +22,8 @@ export interface Scenario {
 }
 
 export const PARTS = ["zoo1", "zoo2", "zoo3", "mariadb", "mail", "prometheus"] as const;
+/** These have no part in a deposit. */
+const UNTRACED: readonly string[] = ["admin", "job-api", "job-runner"];
 const LOAD = 200;
 const SETTLE_MS = 180_000;
 
@@ -44,8 +49,17 @@ export async function runScenario(scenario: Scenario): Promise<void> {
     return (await askPrometheus(prometheus, 'sum(up{job="sluice"})')) === scenario.services.length;
   });
   say(`ok  Prometheus scrapes all ${scenario.services.length}`);
+  const job = await runAJob({
+    url: urlOf(scenario.ports, "JOB_API_PORT"),
+    bedrockPort: at(scenario.ports, "BEDROCK_PORT"),
+    token: scenario.tokens.admin,
+  });
+  say(`ok  job ${job} was made over TCP and done by a handler that the runner called`);
   await endInOrder(scenario);
   say("ok  every service ended by SIGTERM with exit code 0");
+  const silent = scenario.services.filter((each) => !UNTRACED.includes(each) && !scenario.collector.services.has(each));
+  if (silent.length > 0) throw new Error(`no span came from ${silent.join(", ")}`);
+  say(`ok  spans came from ${[...scenario.collector.services].sort().join(", ")}`);
 }
 
 const mails = ({ ports }: Scenario) => subjectsOfMails(urlOf(ports, "MAIL_PORT"));
