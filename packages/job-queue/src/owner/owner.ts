@@ -52,6 +52,8 @@ interface Waiting {
 /** So that a timer never runs over, and a clock that was set is noticed. */
 const LONGEST_REST_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** A clock that goes back further was set, and is believed. */
+const STEP_BACK_MS = 1_000;
 const NO_JOB = reply(STATUS.noJobFound);
 
 export class ShardOwner {
@@ -65,6 +67,7 @@ export class ShardOwner {
   readonly #waiters = new Waiters<Waiting>();
   readonly #over = new AbortController();
   #stopTimer: (() => void) | null = null;
+  #latest = 0;
   #wakeAt = Infinity;
 
   constructor(term: Term, tree: Tree, ports: OwnerPorts) {
@@ -153,8 +156,12 @@ export class ShardOwner {
     await this.#ports.session.multi([{ op: "delete", path, version: 0 }]);
   }
 
+  /** The server's clock is guessed, and a better guess may lie a little earlier: who comes later must not seem to come first. */
   #now(): number {
-    return this.#ports.session.serverNowMs();
+    const now = this.#ports.session.serverNowMs();
+    const isStepBack = now < this.#latest && this.#latest - now < STEP_BACK_MS;
+    if (!isStepBack) this.#latest = now;
+    return this.#latest;
   }
 
   /** The memory is changed; the answer counts when everything up to here is written. */
