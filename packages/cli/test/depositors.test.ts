@@ -91,6 +91,18 @@ describe("files", () => {
 });
 
 describe("addresses", () => {
+  test("are submitted later by a job queue, where there is one; files are not", async () => {
+    const line = ["submit", `${contentUrl}/batch.checkm`, "--profile", "demo_content", "--repeat", "DAILY"];
+    const { code, err } = await ada(line);
+    expect([code, err]).toEqual([expect.any(Number), expect.stringContaining("JOB_API_URL")]);
+    expect(code).not.toBe(0);
+    const dry = await ada([...line, "--first-run", "2038-01-01", "--dry-run", "-o", "json"]);
+    expect(JSON.parse(dry.out)).toMatchObject({ repeat: "DAILY", firstRun: "2038-01-01" });
+    await writeFile(join(root, "first.txt"), "hello");
+    const files = await ada("submit first.txt --profile demo_content --first-run 2038-01-01");
+    expect([files.code, files.err]).toEqual([64, expect.stringContaining("files cannot be submitted later")]);
+  });
+
   test("of a manifest become its rows", async () => {
     const { code, out } = await ada(`submit ${contentUrl}/batch.checkm --profile demo_content -o json`);
     expect(code).toBe(0);
