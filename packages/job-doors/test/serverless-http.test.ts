@@ -1,0 +1,41 @@
+/** The serverless document's literal paths, over real HTTP. */
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { HttpServer } from "@sluice/http-api";
+import { portsOf, serveJobs } from "./support/http-door.ts";
+import { MemoryQueue } from "./support/memory-queue.ts";
+
+let server: HttpServer;
+beforeEach(async () => {
+  server = await serveJobs(portsOf(new MemoryQueue()));
+});
+afterEach(() => server.close(0));
+
+const ask = async (method: string, path: string, body?: string, type = "text/plain"): Promise<[number, string]> => {
+  const sent = body === undefined ? {} : { body, headers: { "content-type": type } };
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, ...sent });
+  return [response.status, await response.text()];
+};
+
+test("M1: payloads by lines, the ids by lines; other clients' are closed", async () => {
+  expect(await ask("POST", "/default/job/resize/add", "one\n\ntwo\n")).toEqual([200, "1\n2\n"]);
+  expect((await ask("POST", "/default/job/resize/add", "\n"))[0]).toBe(400);
+  expect((await ask("POST", "/closed/job/resize/add", "one"))[0]).toBe(403);
+});
+
+test("M3: handlers are added as text or JSON, the newest is given, and they go", async () => {
+  const [status, added] = await ask("POST", "/default/handler/add/resize/add?method=http", "http://a.example/run");
+  expect([status, JSON.parse(added)]).toMatchObject([
+    200,
+    { lang: "http", body: "http://a.example/run", version: 1, by: "Ada" },
+  ]);
+  const whole = JSON.stringify({ body: "return 200", before: "setUp()" });
+  expect((await ask("POST", "/default/handler/add/resize/add", whole, "application/json"))[0]).toBe(200);
+  const [, got] = await ask("GET", "/default/handler/get/resize");
+  expect(JSON.parse(got)).toMatchObject({ lang: "node", before: "setUp()", version: 2 });
+  expect((await ask("GET", "/default/handler/get/resize@1"))[1]).toContain("http://a.example/run");
+  expect((await ask("GET", "/closed/handler/get/resize"))[0]).toBe(403);
+  expect((await ask("POST", "/default/handler/add/resize/add?method=cobol", "x"))[0]).toBe(400);
+  expect((await ask("DELETE", "/default/handler/del/resize/delete"))[1]).toBe('{"versions":[1,2]}');
+  expect((await ask("POST", "/default/handler/del/resize/delete"))[0]).toBe(404);
+  expect((await ask("GET", "/default/handler/get/resize"))[0]).toBe(404);
+});
