@@ -1,0 +1,171 @@
+/**
+ * Goal: kill -9 of workers, runners, job-apis and ZooKeeper's leader under load: every accepted job reaches its end, none
+ * is run by two live owners.
+ * Method: real processes on an ensemble of three servers. Each that is killed has a job in hand which only ends when
+ * somebody else gets it. Runs are counted where they happened, and held against the leases in ZooKeeper's own log.
+ */
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type JobClient, openJobs } from "@sluice/job-client";
+import { checkQueue, shardOf } from "@sluice/job-queue";
+import { type Ensemble, readTransactions, startEnsemble, waitFor } from "@sluice/testkit";
+import { doubleRuns, type Ledger, leasesIn, startLedger } from "../support/job-queue/ledger.ts";
+import { startLoad } from "../support/job-queue/load.ts";
+import { queueProcesses, type QueueProcesses } from "../support/job-queue/processes.ts";
+
+const TENANTS = ["acme", "default", "lines"];
+const RUNNER = {
+  JOB_TYPES: "call,code,held-call",
+  ALLOW_LOOPBACK: "true",
+  RETRY_DELAY_MS: "1000",
+  HEARTBEAT_MS: "500",
+  HARVEST_INTERVAL_MS: "500",
+  NODE_HANDLERS: "weak",
+};
+const ROUNDS = 2;
+
+let ensemble: Ensemble;
+let ledger: Ledger;
+let queue: QueueProcesses;
+let jobs: JobClient;
+let started = 0;
+const killed: string[] = [];
+
+const startRunner = async (): Promise<void> => {
+  started += 1;
+  await queue.startRunner(`runner-${started}`, queue.apis[started % queue.apis.length]!, RUNNER);
+};
+const startWorker = async (): Promise<void> => {
+  started += 1;
+  await queue.startWorker(`worker-${started}`, ledger.url, TENANTS);
+};
+
+beforeAll(async () => {
+  [ensemble, ledger] = await Promise.all([startEnsemble(), startLedger(30)]);
+  queue = await queueProcesses({ connect: ensemble.connect, apis: ["api-1", "api-2", "api-3"], sessionMs: 4_000 });
+  await Promise.all(queue.apis.map(({ name }) => queue.startApi(name)));
+  const [first, ...others] = queue.apis.map(({ http }) => http);
+  jobs = openJobs({ urls: [first!, ...others], tenant: "acme", worker: "test" });
+  for (const tenant of ["acme", "lines"]) {
+    const of = jobs.forTenant(tenant);
+    const handlers = { call: `${ledger.url}/call`, "held-call": `${ledger.url}/held` };
+    for (const [type, body] of Object.entries(handlers)) await put(of, type, { lang: "http", body });
+    await put(of, "code", { lang: "node", body: "return 'did ' + payload" });
+  }
+  await Promise.all([startRunner(), startRunner(), startWorker(), startWorker()]);
+}, 180_000);
+afterAll(async () => {
+  await queue.stop();
+  await jobs.close();
+  await Promise.all([ledger.close(), ensemble.stop()]);
+});
+
+async function put(of: JobClient, type: string, spec: Parameters<JobClient["putHandler"]>[1]): Promise<void> {
+  await waitFor(async () => (await of.putHandler(type, spec)).ok, { what: `a handler of ${type}` });
+}
+
+const made = (name: string): Promise<number> =>
+  waitFor(async () => {
+    const answer = await jobs.createJob({ name });
+    return answer.ok && answer.value;
+  });
+
+/** Kills whoever has a job that gets no answer, puts another in its place, and waits until the job was done by somebody else. */
+async function killHolder(name: string, startAnother: () => Promise<void>): Promise<void> {
+  const id = await made(name);
+  await waitFor(() => ledger.isHeld(id), { what: `job ${id} in hand` });
+  const holder = await waitFor(async () => {
+    const found = await jobs.describe(id);
+    return found.ok && found.value.owner !== "" && found.value.owner;
+  });
+  await queue.kill(holder);
+  killed.push(holder);
+  await startAnother();
+  const run = await waitFor(
+    async () => {
+      const found = await jobs.describe(id);
+      return found.ok && found.value.state === "FINISHED" && found.value.runs[0];
+    },
+    { what: `the end of job ${id}, which ${holder} had` },
+  );
+  expect(run).toMatchObject({ outcome: "finished", exit: 200 });
+  expect(run.owner).not.toBe(holder);
+}
+
+/** The one that owns the shard of the tenant that most jobs are made for. */
+async function killOwner(id: number): Promise<void> {
+  const owner = await waitFor(async () => {
+    const shards = await jobs.shards();
+    return shards.ok && shards.value.items.find(({ shard }) => shard === shardOf(id))?.owner;
+  });
+  await queue.kill(owner);
+  killed.push(owner);
+  await queue.startApi(owner);
+}
+
+test("every accepted job reaches its end, each of its runs under a lease of its own", async () => {
+  const load = startLoad(jobs, queue.apis);
+  const grown = async (by: number): Promise<void> => {
+    const before = load.accepted.length;
+    await waitFor(() => load.accepted.length >= before + by, { what: `${by} more jobs` });
+  };
+  await grown(30);
+  for (let round = 0; round < ROUNDS; round++) {
+    const owned = load.accepted.findLast(({ tenant }) => tenant === "acme")!.id;
+    await Promise.all([killHolder("held-call", startRunner), killHolder("held", startWorker), killOwner(owned)]);
+    await grown(10);
+  }
+  const leader = (await ensemble.leader())!;
+  await leader.kill("SIGKILL");
+  await grown(20);
+  await waitFor(() => ensemble.leader(), { what: "another leader" });
+  await Promise.all([killHolder("held-call", startRunner), grown(20)]);
+  await leader.restart();
+  await load.stop();
+
+  for (const tenant of TENANTS)
+    await waitFor(
+      async () => {
+        const left = await jobs.forTenant(tenant).list();
+        return left.ok && left.value.items.length === 0;
+      },
+      { what: `the end of all jobs of ${tenant}` },
+    );
+  for (const { tenant, id } of load.accepted) {
+    const found = await jobs.forTenant(tenant).describe(id);
+    expect([id, found.ok && found.value.state]).toEqual([id, "FINISHED"]);
+    expect([id, found.ok && found.value.runs.filter(({ outcome }) => outcome === "finished").length]).toEqual([id, 1]);
+  }
+  console.log(`accepted ${JSON.stringify(load.counts)}, ${ledger.runs.length} runs, killed ${killed.join()}`);
+  for (const count of Object.values(load.counts)) expect(count).toBeGreaterThan(0);
+}, 240_000);
+
+test("the registry says who is dead, and the log shows no fault", async () => {
+  const dead = await waitFor(async () => {
+    const listed = await jobs.workers();
+    const names = listed.ok ? listed.value.items.flatMap(({ Name, Status }) => (Status === "DEAD" ? [Name] : [])) : [];
+    return names.length >= ROUNDS + 1 && names;
+  });
+  expect(dead.sort()).toEqual(killed.filter((name) => name.startsWith("runner")).sort());
+
+  const { logDir } = await untouched();
+  const transactions = [...readTransactions(logDir)];
+  const leases = leasesIn(transactions);
+  expect(doubleRuns(ledger.runs, leases)).toEqual([]);
+  const holders = new Set([...leases.values()].flat().map(({ worker }) => worker));
+  expect([...killed.filter((name) => !name.startsWith("api"))].filter((name) => !holders.has(name))).toEqual([]);
+  expect(checkQueue(transactions).map(({ invariant, detail }) => `${invariant}: ${detail}`)).toEqual([]);
+});
+
+test("a run under another's lease, or beside a live one, would be found", () => {
+  const lease = { worker: "w", token: "1.1", fromMs: 0, untilMs: 50 };
+  const leases = new Map([[7, [lease, { ...lease, token: "1.2", fromMs: 50, untilMs: 90 }]]]);
+  const run = (startMs: number, endMs: number, job = 7) => ({ job, lease: null, startMs, endMs });
+  expect(doubleRuns([run(10, 60), run(55, 80)], leases)).toEqual([]);
+  expect(doubleRuns([run(10, 20), run(30, 40)], leases)).toEqual(["job 7 was run twice under lease 1.1"]);
+  expect(doubleRuns([run(10, 20, 8)], leases)).toEqual(["job 8 was run without a lease"]);
+  const early = { ...run(40, 80), lease: "1.2" };
+  expect(doubleRuns([run(10, 60), early], leases)).toEqual(["job 7 was run under leases 1.1 and 1.2 at once"]);
+});
+
+/** A server that was there all the time. */
+const untouched = async (): Promise<Ensemble["servers"][number]> => waitFor(() => ensemble.leader());

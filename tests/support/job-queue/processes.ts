@@ -1,0 +1,103 @@
+/** Processes of the general job queue that are killed and started again: job-apis, runners, workers. */
+import { type Child, freePort, startChild } from "@sluice/local-parts";
+import { waitFor } from "@sluice/testkit";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+export interface ApiAddress {
+  readonly name: string;
+  readonly http: string;
+  readonly tcp: number;
+}
+
+export interface QueueProcesses {
+  readonly apis: readonly ApiAddress[];
+  /** At its address and with its journal, as often as it is started. */
+  startApi(name: string): Promise<void>;
+  startRunner(name: string, api: ApiAddress, settings: Readonly<Record<string, string>>): Promise<void>;
+  startWorker(name: string, ledger: string, tenants: readonly string[]): Promise<void>;
+  /** Those that run, of the names that begin so. */
+  running(prefix: string): readonly string[];
+  /** By SIGKILL: it has ended when this returns. */
+  kill(name: string): Promise<void>;
+  /** The end of a process's log. */
+  log(name: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface Settings {
+  readonly connect: string;
+  readonly apis: readonly string[];
+  readonly sessionMs: number;
+}
+
+export async function queueProcesses({ connect, apis: names, sessionMs }: Settings): Promise<QueueProcesses> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-job-queue-"));
+  const apis: (ApiAddress & { readonly ports: readonly number[] })[] = [];
+  for (const name of names) {
+    const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
+    apis.push({ name, http: `http://127.0.0.1:${ports[0]}`, tcp: ports[1] ?? 0, ports });
+  }
+  const children = new Map<string, Child>();
+  const logOf = (name: string): string => join(folder, `${name}.log`);
+  const log = async (name: string): Promise<string> => (await readFile(logOf(name), "utf8")).slice(-4_000);
+
+  const start = async (name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> => {
+    const command = { command: process.execPath, args: ["--enable-source-maps", ...args], cwd: ROOT };
+    const child = await startChild({ ...command, logFile: logOf(name), env: { ...process.env, ...env } });
+    children.set(name, child);
+  };
+  const startService = async (service: string, name: string, env: Readonly<Record<string, string>>): Promise<void> => {
+    const metrics = env["METRICS_PORT"] ?? String(await freePort());
+    await start(name, [`services/${service}/dist/main.js`], {
+      ZOOKEEPER_CONNECT: connect,
+      ZK_SESSION_TIMEOUT_MS: String(sessionMs),
+      WORKER_ID: name,
+      METRICS_PORT: metrics,
+      ...env,
+    });
+    const isReady = async (): Promise<boolean> =>
+      (await fetch(`http://127.0.0.1:${metrics}/readyz`).catch(() => null))?.status === 200;
+    await waitFor(isReady, { what: `${name} ready` }).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}: ${await log(name)}`);
+    });
+  };
+
+  return {
+    apis,
+    log,
+    async startApi(name) {
+      const [http, tcp, peer, metrics] = (apis.find((api) => api.name === name)?.ports ?? []).map(String);
+      await startService("job-api", name, {
+        AUTH: "off",
+        PORT: http ?? "",
+        BEDROCK_PORT: tcp ?? "",
+        PEER_PORT: peer ?? "",
+        METRICS_PORT: metrics ?? "",
+        JOB_STORE_DIR: join(folder, "store"),
+        JOURNAL_DIR: join(folder, name),
+      });
+    },
+    startRunner: (name, api, settings) => startService("job-runner", name, { JOB_API_URL: api.http, ...settings }),
+    startWorker: (name, ledger, tenants) =>
+      start(
+        name,
+        ["tests/support/job-queue/worker.mjs", ledger, name, tenants.join(","), ...apis.map(({ http }) => http)],
+        {},
+      ),
+    running: (prefix) => [...children.keys()].filter((name) => name.startsWith(prefix)),
+    async kill(name) {
+      const child = children.get(name);
+      children.delete(name);
+      await child?.kill("SIGKILL");
+    },
+    async stop() {
+      await Promise.all([...children.values()].map((child) => child.kill("SIGKILL")));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
