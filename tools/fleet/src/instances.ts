@@ -101,6 +101,10 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
     LOGS_DIR: join(dataDir, "logs"),
     JOB_API_URL: urlOf("job-api"),
   }),
+  "batch-intake": (dataDir, urlOf) => ({
+    JOB_API_URL: urlOf("job-api"),
+    JOB_API_TOKEN_FILE: runnerTokenFile(dataDir),
+  }),
   "job-api": (dataDir) => ({
     JOB_STORE_DIR: join(dataDir, "job-store"),
     JOB_PEER_SECRET_FILE: peerSecretFile(dataDir),
