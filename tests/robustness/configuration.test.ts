@@ -56,6 +56,21 @@ const OWN: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
   },
   reporter: { MAIL_URL: "pigeon:loft", MAIL_FROM: "nobody", MAIL_BCC: "a@example.org, b", RETENTION_DAYS: "abc" },
   admin: { PORT: "-1", SURVEY_MAX_AGE_MS: "999999" },
+  "job-api": {
+    PORT: "http",
+    PEER_HOST: "0.0.0.0",
+    JOURNAL_MAX_BYTES: "1 GB",
+    QUEUE_TENANT_SHARDS: "acme=16",
+    QUEUE_ENSEMBLE_SHARDS: "west",
+  },
+  "job-runner": {
+    JOB_API_URL: "nowhere",
+    NODE_HANDLERS: "free",
+    NODE_UID: "0",
+    DOCKER_HOST: "/var/run/docker.sock",
+    HEARTBEAT_MS: "often",
+    EGRESS_ALLOW: "10/8",
+  },
 };
 /** A relation blames one of the two. */
 const BLAMELESS = new Set(["POLL_INTERVAL_MS", "HEAD_PER_PROCESS"]);
@@ -101,7 +116,7 @@ async function runToItsEnd(service: ServiceName, env: Readonly<Record<string, st
 }
 
 describe("a service with a wrong configuration", () => {
-  test.each([...PIPELINE_SERVICES, "admin"] as const)(
+  test.each([...PIPELINE_SERVICES, "admin", "job-api", "job-runner"] as const)(
     "%s names every wrong variable in one message, and ends with code 78 before it has touched anything",
     async (service) => {
       const port = (zookeeper.address() as AddressInfo).port;

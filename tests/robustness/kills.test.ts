@@ -11,7 +11,7 @@ import { connectSession } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { startDying } from "../support/deaths.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
-import { type Fleet, makeFleet, PIPELINE_SERVICES, type ServiceName, untilReady } from "../support/fleet.ts";
+import { type Fleet, makeFleet, PIPELINE_SERVICES, untilReady } from "../support/fleet.ts";
 import { untilReported } from "../support/watch.ts";
 
 const OBJECTS = 24;
@@ -25,7 +25,7 @@ const jobSteps = (...effects: readonly string[]): readonly string[] => [
   "beforeCommit",
   "afterCommit",
 ];
-const STEPS: Readonly<Record<ServiceName, readonly string[]>> = {
+const STEPS: Readonly<Record<(typeof PIPELINE_SERVICES)[number], readonly string[]>> = {
   "batch-intake": ["afterBatchClaim", "beforeBatchCommit", "afterBatchCommit", "midEffect", ...jobSteps()],
   estimator: jobSteps("midEffect"),
   provisioner: jobSteps(),
@@ -34,7 +34,6 @@ const STEPS: Readonly<Record<ServiceName, readonly string[]>> = {
   recorder: jobSteps("midEffect"),
   notifier: jobSteps(),
   reporter: ["afterFolder", "afterBatchClaim", "beforeEffect", "afterEffect", "beforeBatchCommit", "afterBatchCommit"],
-  admin: [],
 };
 
 let zk: OwnZooKeeper;
