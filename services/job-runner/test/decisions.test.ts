@@ -85,6 +85,22 @@ test.each([
   expect(others.filter((name) => matches(name))).toEqual([]);
 });
 
+test("E16: patterns that would keep a regular expression busy for hours are answered", () => {
+  const name = `${"a/".repeat(100)}${"a".repeat(200)}c`;
+  for (const pattern of [`${"*a".repeat(50)}b`, `${"**/".repeat(50)}b`, `${"**a".repeat(50)}b`])
+    expect(matcherOf([pattern])(name)).toBe(false);
+  expect(matcherOf([`${"**/".repeat(50)}${"*a".repeat(50)}*c`])(name)).toBe(true);
+});
+
+test("E16: what a pattern says of folders", () => {
+  const matching = (pattern: string): readonly string[] =>
+    ["x", "a/x", "a/b/x", "/x", "a//x", "a/", ""].filter(matcherOf([pattern]));
+  expect(matching("**/x")).toEqual(["x", "a/x", "a/b/x"]);
+  expect(matching("**x")).toEqual(["x", "a/x", "a/b/x", "/x", "a//x"]);
+  expect(matching("*/x")).toEqual(["a/x", "/x"]);
+  expect(matching("a/**")).toEqual(["a/x", "a/b/x", "a//x", "a/"]);
+});
+
 test.each([
   ["HostConfig", { HostConfig: { Privileged: true } }],
   ["HostConfig", { HostConfig: { Binds: ["/:/host"] } }],
