@@ -43,6 +43,8 @@ interface Given {
   readonly filesets?: Filesets;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** Before a step is shown. */
+  readonly onStep?: (step: string) => void;
 }
 
 async function run(engine: Engine, data: JobInHand["data"], given: Given = {}): Promise<Ran> {
@@ -66,6 +68,7 @@ async function run(engine: Engine, data: JobInHand["data"], given: Given = {}): 
     started: () => undefined,
     settle: (_, ended) => Promise.resolve(void ends.push(ended)),
     step: (_, step, more) => {
+      given.onStep?.(step);
       steps.push(step);
       if (more !== undefined) shown.push(more);
       return Promise.resolve();
@@ -184,6 +187,25 @@ describe("with a Docker of our own making", () => {
     await waitFor(() => docker.asked.includes("POST wait"));
     over.abort();
     expect((await running).exit).toBe(0);
+    expect(docker.containers.size).toBe(0);
+  });
+
+  test("E22: who learns at a step that the job is another's does nothing more for it, and pushes nothing", async () => {
+    docker.program = (files) => {
+      files.set("/data/out.dat", "late");
+      return 0;
+    };
+    for (const lostAt of ["start", "push"]) {
+      const over = new AbortController();
+      const data = { ...config(), Fileset: { Output: { Name: "late" } } };
+      const onStep = (step: string): void => {
+        if (step === lostAt) over.abort();
+      };
+      const { steps, exit } = await run(engine, data, { signal: over.signal, onStep });
+      expect([steps.at(-1), exit]).toEqual([lostAt, 0]);
+    }
+    expect(docker.asked.filter((what) => what === "POST start")).toHaveLength(1);
+    expect(await readdir(join(folder, "alpha"))).not.toContain("late");
     expect(docker.containers.size).toBe(0);
   });
 

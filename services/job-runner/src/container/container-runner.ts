@@ -76,12 +76,18 @@ interface Course {
 }
 
 async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course): Promise<Ended> {
-  const { engine, ports, run } = course;
+  const { engine, ports, run, signal } = course;
   const workingDir = spec.config.WorkingDir ?? WORKING_DIR;
   let step = "create";
   let container: OpenContainer | null = null;
+  /** Saying where we are tells us whether the job is still ours: nothing is done for one that is not, least of all a push. */
+  const enter = async (next: string, data?: JobInHand["data"]): Promise<void> => {
+    step = next;
+    await run.step(job, next, data);
+    if (signal.aborted) throw new Error("the job is no longer ours");
+  };
   try {
-    await run.step(job, step);
+    await enter("create");
     container = await engine.create(
       { ...spec.config, WorkingDir: workingDir },
       { [LABEL]: ports.worker, [`${LABEL}.job`]: String(job.id), [`${LABEL}.tenant`]: job.tenant },
@@ -89,15 +95,15 @@ async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course)
     // What the engine says of it, and the configuration as it was given.
     const described = { ...(await container.inspect()), Config: spec.config };
     const data = { ...job.data, Container: described };
-    await run.step(job, (step = "pull"), data);
+    await enter("pull", data);
     if (spec.input !== null) await pull(container, job.tenant, spec.input, workingDir, ports.filesets);
-    await run.step(job, (step = "start"), data);
+    await enter("start", data);
     await container.start();
-    await run.step(job, (step = "wait"), data);
+    await enter("wait", data);
     const exit = await waited(container, course);
     if (exit === "late") return failed(`no end within ${course.timeoutMs} ms`, 504);
     if (exit === "aborted") return failed("the job is no longer ours", AWAY);
-    await run.step(job, (step = "push"), data);
+    await enter("push", data);
     if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports.filesets);
     return exit === 0 ? succeeded("exit code 0") : failed(`exit code ${exit}`);
   } catch (error) {
