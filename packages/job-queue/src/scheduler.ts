@@ -114,7 +114,7 @@ export class FairScheduler {
 
   #pickType(tenant: string, types: readonly WaitingType[], now: number): WaitingType | null {
     const aged = types.filter(({ since }) => now - since > AGED_MS);
-    const highest = Math.max(...types.map(({ priority }) => priority));
+    const highest = types.reduce((most, { priority }) => Math.max(most, priority), -Infinity);
     const first = aged.length > 0 ? aged : types.filter(({ priority }) => priority === highest);
     let strides = this.#types.get(tenant);
     if (strides === undefined) this.#types.set(tenant, (strides = new Strides(this.#options.typeWeights)));

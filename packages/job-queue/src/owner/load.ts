@@ -11,6 +11,8 @@ import type { Term } from "./term.ts";
 export interface NodeVersions {
   record: number;
   data: number | null;
+  /** The data as it was written last. */
+  text: string;
 }
 
 export interface Tree {
@@ -131,8 +133,8 @@ class Loader {
         if (answer.kind !== "node") throw new Unreadable(`job ${id}: ${answer.kind}`);
         const record = records.job.decode(answer.node.data);
         if (!record.ok) throw new Unreadable(`job ${id}: ${record.problem}`);
-        this.#versions.set(id, { record: answer.node.stat.version, data: null });
         const { value } = record;
+        this.#versions.set(id, { record: answer.node.stat.version, data: null, text: value.data ?? "" });
         if (hasData(value)) this.#jobs.set(id, value);
         else {
           const { dataNode, data: _, ...job } = value;
@@ -146,9 +148,10 @@ class Loader {
       (answer, n) => {
         const { id, job } = apart[n] ?? { id: 0, job: null };
         if (answer.kind !== "node" || job === null) throw new Unreadable(`data of job ${id}: ${answer.kind}`);
+        const data = answer.node.data.toString("utf8");
         const versions = this.#versions.get(id);
-        if (versions !== undefined) versions.data = answer.node.stat.version;
-        this.#jobs.set(id, { ...job, data: answer.node.data.toString("utf8") });
+        if (versions !== undefined) [versions.data, versions.text] = [answer.node.stat.version, data];
+        this.#jobs.set(id, { ...job, data });
       },
     );
   }

@@ -84,7 +84,8 @@ export class ShardOwner {
     this.#shard.takeWoken();
     this.#watchTerm();
     const onLost = (): void => this.#pipeline.end("the session is lost");
-    ports.session.lost.addEventListener("abort", onLost, { once: true });
+    // Not longer than the term: a session may see many, and each holds a whole shard.
+    ports.session.lost.addEventListener("abort", onLost, { once: true, signal: this.over });
     if (ports.session.lost.aborted) onLost();
     this.#rest();
   }
@@ -122,9 +123,15 @@ export class ShardOwner {
   async wait(command: GetJobs, timeoutMs: number, gone?: AbortSignal): Promise<Reply | null> {
     const first = await this.ask(command);
     if (first === null || hasJobs(first) || timeoutMs <= 0 || gone?.aborted === true || this.over.aborted) return first;
-    return new Promise((answer) => {
+    return new Promise((resolve) => {
+      const dismiss = (): void => this.#dismiss(waiter);
+      const answer = (reply: Reply | null): void => {
+        // A connection waits again and again, and has one signal.
+        gone?.removeEventListener("abort", dismiss);
+        resolve(reply);
+      };
       const waiter = this.#waiters.add(command.wanted, this.#now() + timeoutMs, { command, answer });
-      gone?.addEventListener("abort", () => this.#dismiss(waiter), { once: true });
+      gone?.addEventListener("abort", dismiss, { once: true });
       // Something may have come while the first answer was on its way.
       this.#serve(waiter);
       this.#rest();

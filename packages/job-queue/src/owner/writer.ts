@@ -65,7 +65,7 @@ export class Writer {
 
   #create(id: number, job: Job): readonly Op[] {
     const { record, data } = encodeJob(job);
-    this.#versions.set(id, { record: 0, data: data === null ? null : 0 });
+    this.#versions.set(id, { record: 0, data: data === null ? null : 0, text: job.data });
     const create: Op = { op: "create", path: paths.job(id), data: record };
     return data === null ? [create] : [create, { op: "create", path: paths.data(id), data }];
   }
@@ -75,7 +75,11 @@ export class Writer {
     const { record, data } = encodeJob(job);
     const ops: Op[] = [{ op: "set", path: paths.job(id), data: record, version: versions.record }];
     versions.record += 1;
+    const isSame = versions.text === job.data;
+    versions.text = job.data;
     if (data !== null && versions.data !== null) {
+      // Most changes leave the data as it is; many of them at once must fit into one transaction.
+      if (isSame) return ops;
       ops.push({ op: "set", path: paths.data(id), data, version: versions.data });
       versions.data += 1;
     } else if (data !== null) {

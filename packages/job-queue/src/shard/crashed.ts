@@ -9,15 +9,14 @@ export function crashJobs(
   shard: Shard,
   { tenant, names }: { readonly tenant: string; readonly names: readonly string[] },
 ): Reply {
-  const known = shard.crashed[tenant] ?? [];
-  const crashed = { ...shard.crashed, [tenant]: [...new Set([...known, ...names])] };
+  const crashed = { ...shard.crashed, [tenant]: [...new Set([...shard.crashedOf(tenant), ...names])] };
   if (records.crashed.encode(crashed).length > CRASHED_BYTES) return reply(STATUS.malformed("name"));
   shard.putCrashed(crashed);
   return reply(STATUS.ok);
 }
 
 export function clearCrashed(shard: Shard, tenant: string): Reply {
-  const { [tenant]: cleared, ...others } = shard.crashed;
-  if (cleared !== undefined) shard.putCrashed(others);
+  const { [tenant]: _, ...others } = shard.crashed;
+  if (shard.crashedOf(tenant).length > 0) shard.putCrashed(others);
   return reply(STATUS.ok);
 }

@@ -2,7 +2,7 @@
 import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { type CreateJobs, type NewJob, type Reply, reply } from "./commands.ts";
-import { isTooLarge, mergedFields } from "./data.ts";
+import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
@@ -19,27 +19,71 @@ export function createJobs(shard: Shard, command: CreateJobs, now: number): Repl
   if (command.jobs.some(({ data }) => isTooLarge(data.text))) return reply(STATUS.malformed("data"));
   const plans = planAll(shard, command);
   if (!("plans" in plans)) return reply(plans);
-  const group = isLarge(command.jobs) ? shard.newGroup() : undefined;
-  const ids = plans.plans.map((plan, n) => {
-    if (group !== undefined && n > 0 && n % STEP_JOBS === 0) shard.cut();
-    return createOne(shard, command.tenant, plan, group, now);
-  });
-  if (group !== undefined) shard.mark(group);
+  const ids = isLarge(command.jobs)
+    ? createInParts(shard, command.tenant, plans.plans, now)
+    : plans.plans.map((plan) => createOne(shard, command.tenant, plan, now));
   return reply(STATUS.ok, { kind: "ids", ids, single: command.single });
 }
+
+/** What it may take in the tree. */
+const bytesOf = ({ data, name }: NewJob): number => 2 * (data.text.length + name.length) + 400;
 
 /** Too much for one transaction: it is made in parts, which count when the mark of their group is written. */
 function isLarge(jobs: readonly NewJob[]): boolean {
   if (jobs.length <= 1) return false;
-  const bytes = jobs.reduce((sum, { data, name }) => sum + 2 * (data.text.length + name.length) + 400, 0);
+  const bytes = jobs.reduce((sum, job) => sum + bytesOf(job), 0);
   return jobs.length > CREATES_PER_TRANSACTION || bytes > TRANSACTION_BYTES;
+}
+
+/** Jobs that are there already, one of this command's own too, are changed when the mark stands: not before they count. */
+function createInParts(shard: Shard, tenant: string, plans: readonly Plan[], now: number): readonly number[] {
+  const group = shard.newGroup();
+  const parts = new Parts(shard);
+  const later: (readonly [number, NewJob])[] = [];
+  const ids = plans.map((plan) => {
+    const known = knownJob(shard, tenant, plan);
+    if (known !== null) {
+      later.push([known, plan.job]);
+      return known;
+    }
+    parts.add(bytesOf(plan.job));
+    return createNew(shard, tenant, plan, group, now);
+  });
+  if (later.length < plans.length) shard.mark(group);
+  shard.cut();
+  for (const [id, job] of later) {
+    parts.add(bytesOf(job) + 2 * (shard.job(id)?.data.length ?? 0));
+    updateExisting(shard, id, job, now);
+  }
+  return ids;
+}
+
+/** Cuts before what would make a transaction too large. */
+class Parts {
+  readonly #shard: Shard;
+  #bytes = 0;
+  #count = 0;
+
+  constructor(shard: Shard) {
+    this.#shard = shard;
+  }
+
+  add(bytes: number): void {
+    if (this.#count === STEP_JOBS || (this.#count > 0 && this.#bytes + bytes > TRANSACTION_BYTES)) {
+      this.#shard.cut();
+      [this.#bytes, this.#count] = [0, 0];
+    }
+    this.#bytes += bytes;
+    this.#count += 1;
+  }
 }
 
 function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: readonly Plan[] } | Status {
   const parents = jobs.map(({ parent }) => (parent === null ? null : ofTenant(shard.job(parent), tenant)));
   const mocked = parents.some((parent) => parent?.mock === true);
   const plans: Plan[] = [];
-  const planned = new Map<string, number | null>();
+  /** What a unique job would find, by world and name. */
+  const found = new Map<string, Found>();
   for (const [n, job] of jobs.entries()) {
     const parent = parents[n] ?? null;
     if (job.parent !== null) {
@@ -48,11 +92,14 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
       if (mocked && parent?.mock !== true) return STATUS.mockOfParent;
     }
     const mock = mocked || (job.parent === null && job.mock);
-    if (job.unique) {
-      const known = existingParent(shard, tenant, job.name, mock) ?? planned.get(`${mock}/${job.name}`);
-      if (known != null && known !== job.parent) return STATUS.otherParent;
-    }
-    if (!planned.has(`${mock}/${job.name}`)) planned.set(`${mock}/${job.name}`, job.parent);
+    const key = `${mock}/${job.name}`;
+    const known = found.get(key) ?? existing(shard, tenant, job.name, mock);
+    if (job.unique && known !== null) {
+      if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
+      const merged = job.overwrite ? mergedFields(known, job.data) : null;
+      if (merged !== null && isTooLarge(merged.data)) return STATUS.malformed("data");
+      found.set(key, { ...known, ...merged });
+    } else if (known === null) found.set(key, { parent: job.parent ?? undefined, ...dataFields(job.data) });
     plans.push({ job, mock });
   }
   return { plans };
@@ -66,17 +113,25 @@ function parentProblem(shard: Shard, parent: Job | null): Status | null {
   return parent.parent === undefined ? null : STATUS.grandchild;
 }
 
-function existingParent(shard: Shard, tenant: string, name: string, mock: boolean): number | null {
+type Found = DataFields & { readonly parent: number | undefined };
+
+function existing(shard: Shard, tenant: string, name: string, mock: boolean): Found | null {
   const id = shard.named(tenant, name, mock);
-  return id === null ? null : (shard.job(id)?.parent ?? null);
+  const job = id === null ? null : shard.job(id);
+  return job && { data: job.data, dataRef: job.dataRef, parent: job.parent };
 }
 
-function createOne(shard: Shard, tenant: string, { job, mock }: Plan, group: string | undefined, now: number): number {
-  const known = job.unique ? shard.named(tenant, job.name, mock) : null;
-  if (known !== null) {
-    updateExisting(shard, known, job, now);
-    return known;
-  }
+const knownJob = (shard: Shard, tenant: string, { job, mock }: Plan): number | null =>
+  job.unique ? shard.named(tenant, job.name, mock) : null;
+
+function createOne(shard: Shard, tenant: string, plan: Plan, now: number): number {
+  const known = knownJob(shard, tenant, plan);
+  if (known === null) return createNew(shard, tenant, plan, undefined, now);
+  updateExisting(shard, known, plan.job, now);
+  return known;
+}
+
+function createNew(shard: Shard, tenant: string, { job, mock }: Plan, group: string | undefined, now: number): number {
   const id = shard.newId();
   shard.create(id, newRecord(shard, { tenant, job, mock, group, at: now }), now);
   return id;

@@ -33,7 +33,7 @@ export function parseData(text: string): GivenData | null {
   return {
     text: clean ? text.trim() : JSON.stringify(rest),
     mock: mockRequest !== undefined && mockRequest !== false && mockRequest !== 0 && mockRequest !== "",
-    retryAfterCount: typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : null,
+    retryAfterCount: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
     last: value["delete"] === true || value["delete"] === "true",
   };
 }
@@ -82,7 +82,7 @@ export type DataFields = Pick<Job, "data"> & { readonly dataRef: BlobRef | undef
 export const dataFields = ({ text, ref }: GivenData): DataFields => ({ data: text, dataRef: ref });
 
 /** What a second unique job makes of the first one's data; null: they are the same. Blobs are replaced, not merged. */
-export function mergedFields(old: Pick<Job, "data" | "dataRef">, given: GivenData): DataFields | null {
+export function mergedFields(old: DataFields | Job, given: GivenData): DataFields | null {
   if (old.dataRef !== undefined || given.ref !== undefined)
     return old.dataRef?.sha256 === given.ref?.sha256 ? null : dataFields(given);
   return sameData(old.data, given.text) ? null : { data: mergeData(old.data, given.text), dataRef: undefined };

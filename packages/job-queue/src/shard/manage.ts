@@ -73,7 +73,8 @@ export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Re
     const changes = {
       ...FRESH,
       reoffers: reoffersAfter(job, decrementFailures),
-      nextRun: job.created,
+      // What never arrived was never taken: it keeps its place, and its schedule the moment to count from.
+      nextRun: leases === null ? job.created : Math.min(job.nextRun, now),
       endedIn: undefined,
       retryAfterCount: count === 0 ? undefined : count,
       ...(name === null ? {} : { name }),

@@ -35,29 +35,32 @@ type Reading<T> = T | Status;
 /** Verbs of the document, in any case; what follows the first space is for HTTP. */
 export function readCommand(line: string, fields: Readonly<Record<string, string>>, asker: Asker): Reading<Command> {
   const params = new Params(fields);
-  const read = READERS[(line.split(" ")[0] ?? "").toLowerCase()];
+  const read = READERS.get((line.split(" ")[0] ?? "").toLowerCase());
   return read === undefined ? STATUS.unknownVerb : read(params, asker);
 }
 
 type Reader = (params: Params, asker: Asker) => Reading<Command>;
 
-const READERS: Readonly<Record<string, Reader | undefined>> = {
-  createjob: readCreateJob,
-  createjobs: readCreateJobs,
-  getjob: (params, asker) => readGetJobs(params, asker, true),
-  getjobs: (params, asker) => readGetJobs(params, asker, false),
-  describejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DescribeJob", tenant, id })),
-  queryjob: (params, { tenant }) => withId(params, (id) => ({ verb: "QueryJob", tenant, id })),
-  canceljob: (params, { tenant }) => withId(params, (id) => ({ verb: "CancelJob", tenant, id })),
-  deletejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DeleteJob", tenant, id })),
-  updatejob: readUpdateJob,
-  finishjob: readFinishJob,
-  retryjob: readRetryJob,
-  failjob: readFailJob,
-  requeuejobs: readRequeueJobs,
-  crashbedrockjob: (params, { tenant }) => {
-    const name = sized(params, "name", 1, NAMES_BYTES);
-    return isStatus(name) ? name : { verb: "CrashJobs", tenant, names: name.split(",").map((each) => each.trim()) };
+/** A map: what every object has, such as "constructor", is no verb. */
+const READERS: ReadonlyMap<string, Reader> = new Map(
+  Object.entries<Reader>({
+    createjob: readCreateJob,
+    createjobs: readCreateJobs,
+    getjob: (params, asker) => readGetJobs(params, asker, true),
+    getjobs: (params, asker) => readGetJobs(params, asker, false),
+    describejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DescribeJob", tenant, id })),
+    queryjob: (params, { tenant }) => withId(params, (id) => ({ verb: "QueryJob", tenant, id })),
+    canceljob: (params, { tenant }) => withId(params, (id) => ({ verb: "CancelJob", tenant, id })),
+    deletejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DeleteJob", tenant, id })),
+    updatejob: readUpdateJob,
+    finishjob: readFinishJob,
+    retryjob: readRetryJob,
+    failjob: readFailJob,
+    requeuejobs: readRequeueJobs,
+    crashbedrockjob: (params, { tenant }) => {
+      const name = sized(params, "name", 1, NAMES_BYTES);
+  }),
+);
   },
   clearcrashedbedrockjobs: (_, { tenant }) => ({ verb: "ClearCrashed", tenant }),
 };

@@ -122,6 +122,11 @@ export class Shard {
     return this.#crashed;
   }
 
+  /** A tenant may be called like something that every object has. */
+  crashedOf(tenant: string): readonly string[] {
+    return Object.hasOwn(this.#crashed, tenant) ? (this.#crashed[tenant] ?? []) : [];
+  }
+
   putCrashed(crashed: Crashed): void {
     this.#crashed = crashed;
     this.#note({ kind: "crashed", crashed });
@@ -253,7 +258,8 @@ export class Shard {
   }
 
   promote(now: number): void {
-    this.#woken.push(...this.index.promote(now));
+    // Not spread into one call: all jobs of a shard may be due at once.
+    for (const slot of this.index.promote(now)) this.#woken.push(slot);
   }
 
   /** When something will happen by itself. */

@@ -1,6 +1,6 @@
 /** GetJob and GetJobs. */
 import { parseNames, matchesName } from "../names.ts";
-import { LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
+import { ANSWER_BYTES, LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
 import { type ChildView, type GetJobs, type Reply, reply, type Taken, type TakenView } from "./commands.ts";
@@ -14,16 +14,23 @@ export function getJobs(shard: Shard, command: GetJobs, now: number): Reply {
   const { wanted, limit, single } = command;
   const jobs: Taken[] = [];
   let looked = 0;
-  for (; looked < limit; looked++) {
+  let bytes = 0;
+  for (; looked < limit && bytes < ANSWER_BYTES; looked++) {
     const best = shard.index.best(wanted);
     if (best === null) break;
     if (looked > 0 && looked % STEP_JOBS === 0) shard.cut();
     const taken = takeOne(shard, best.id, command, now);
-    if (taken !== null) jobs.push(taken);
+    if (taken === null) continue;
+    jobs.push(taken);
+    bytes += bytesOf(taken.view);
   }
   // A job that turned out to be poison was found, and is not given to anybody.
   return looked === 0 ? reply(STATUS.noJobFound) : reply(STATUS.ok, { kind: "taken", jobs, single });
 }
+
+/** What it brings, with what comes from the store of blobs. */
+const bytesOf = ({ data, dataRef, parentData = "", parentDataRef }: TakenView): number =>
+  data.length + parentData.length + (dataRef?.bytes ?? 0) + (parentDataRef?.bytes ?? 0);
 
 function takeOne(shard: Shard, id: number, { caller, leaseMs }: GetJobs, now: number): Taken | null {
   const job = shard.job(id);
@@ -60,7 +67,7 @@ function nextOffer(job: Job, now: number): number | null {
 }
 
 function isCrashing(shard: Shard, { tenant, name }: Job): boolean {
-  return (shard.crashed[tenant] ?? []).some((pattern) => matchesName(parseNames(pattern), name));
+  return shard.crashedOf(tenant).some((pattern) => matchesName(parseNames(pattern), name));
 }
 
 /** Its times are those before it was taken; its count is the present one. */

@@ -1,0 +1,121 @@
+/** What callers may send that nobody sends by accident: it must neither stop a shard nor spoil what others have there. */
+import { describe, expect, test } from "@jest/globals";
+import { FairScheduler } from "../src/scheduler.ts";
+import type { Command } from "../src/shard/commands.ts";
+import { decide } from "../src/shard/decide.ts";
+import { readCommand } from "../src/shard/request.ts";
+import { isStatus } from "../src/shard/params.ts";
+import { Bench, START } from "./support/bench.ts";
+
+const list = (jobs: unknown): Record<string, string> => ({ jobs: JSON.stringify(jobs) });
+
+function commandOf(jobs: unknown): Command {
+  const command = readCommand("CreateJobs", list(jobs), { tenant: "default", caller: { kind: "worker", worker: "w" } });
+  if (isStatus(command)) throw new Error(command.text);
+  return command;
+}
+
+describe("names that every object has", () => {
+  test("are no verbs", () => {
+    for (const verb of ["constructor", "__proto__", "hasOwnProperty"]) expect(new Bench().ask(verb)).toMatch(/^430 /);
+  });
+
+  test("are tenants like any other", () => {
+    const bench = new Bench();
+    const tenant = "constructor";
+    bench.create({}, tenant);
+    expect(bench.get("job", {}, tenant).view.jobID).toBe(1);
+    expect(bench.ask("CrashBedrockJob", { name: "bad" }, tenant)).toBe("200 OK");
+    expect(bench.ask("ClearCrashedBedrockJobs", {}, tenant)).toBe("200 OK");
+  });
+});
+
+describe("numbers", () => {
+  test("a count that no record can hold is none", () => {
+    const bench = new Bench();
+    const id = bench.create({ data: '{"retryAfterCount":1e300}' });
+    expect(bench.ask("UpdateJob", { jobID: id, data: '{"retryAfterCount":9007199254740993}' })).toBe("200 OK");
+    bench.takeOver();
+    expect(bench.get().view.jobID).toBe(id);
+  });
+});
+
+describe("many at once", () => {
+  test("most jobs of a shard may be due at the same moment", () => {
+    const bench = new Bench();
+    const jobs = Array.from({ length: 10_000 }, () => ({ name: "a", firstRun: "2026-11-16 14:00:00" }));
+    const command = commandOf(jobs);
+    for (let n = 0; n < 15; n++) decide(bench.shard, command, START);
+    bench.now = START + 3_600_000;
+    decide(bench.shard, { verb: "Tick" }, bench.now);
+    expect(bench.shard.takeWoken()).toHaveLength(150_000);
+  });
+
+  test("as many types as a shard holds may wait for their turn", () => {
+    const types = Array.from({ length: 200_000 }, (_, n) => ({
+      tenant: "a",
+      name: `t${n}`,
+      count: 1,
+      priority: 500,
+      since: 0,
+    }));
+    expect(new FairScheduler().pick(types, 0)?.name).toBe("t0");
+  });
+});
+
+describe("a CreateJobs that is made in parts", () => {
+  const unique = (n: number): object => ({ name: "only", unique: "true", data: { [`k${n}`]: n } });
+
+  test("may name the same unique job again and again", () => {
+    const bench = new Bench();
+    const jobs = Array.from({ length: 600 }, (_, n) => unique(n));
+    expect(bench.ask("CreateJobs", list(jobs))).toBe("200 OK");
+    bench.takeOver();
+    expect(bench.get("only").view.data).toContain('"k599":599');
+  });
+
+  test("counts as a whole or not at all, with such a job too", () => {
+    const jobs = [unique(0), unique(1), ...Array.from({ length: 600 }, () => ({ name: "plain" }))];
+    const { units } = decide(new Bench().shard, commandOf(jobs), START);
+    const changes = units.flat();
+    const mark = changes.findIndex(({ kind }) => kind === "mark");
+    expect(changes.slice(0, mark).filter(({ kind }) => kind === "set")).toEqual([]);
+    expect(changes.slice(mark).filter(({ kind }) => kind === "set")).toHaveLength(1);
+  });
+});
+
+describe("sizes", () => {
+  test("the data of a unique job does not outgrow what a job's data may be", () => {
+    const bench = new Bench();
+    const data = (n: number): string => JSON.stringify({ [`k${n}`]: "x".repeat(40_000) });
+    const id = bench.create({ unique: "true", data: data(0) });
+    expect(bench.ask("CreateJob", { name: "job", unique: "true", data: data(1) })).toBe("402 Malformed data");
+    expect(bench.query(id)["data"]).toBe(data(0));
+  });
+
+  test("one answer brings as many jobs as it can hold", () => {
+    const bench = new Bench();
+    const data = { text: "x".repeat(50_000) };
+    for (let n = 0; n < 8; n++)
+      bench.reply("CreateJobs", list(Array.from({ length: 100 }, () => ({ name: "job", data }))));
+    const { content } = bench.reply("GetJobs", { name: "job", numResults: 10_000 });
+    const taken = content.kind === "taken" ? content.jobs : [];
+    expect(taken.length).toBeGreaterThan(0);
+    expect(JSON.stringify(taken).length).toBeLessThan(20 * 1024 * 1024);
+    expect(bench.ask("GetJob", { name: "job" })).toBe("200 OK");
+  });
+});
+
+describe("jobs that never arrived", () => {
+  test("keep their place and their schedule", () => {
+    const bench = new Bench();
+    const id = bench.create({ firstRun: "2026-11-16 14:00:00", repeat: "SCHEDULED,+1 HOUR" });
+    bench.at("2026-11-16 14:00:05");
+    const { token } = bench.get();
+    const back = { ids: [id], name: null, decrementFailures: true, leases: [token] };
+    bench.run({ verb: "RequeueJobs", tenant: "default", ...back });
+    expect(bench.query(id)).toMatchObject({ state: "QUEUED", nextRun: "2026-11-16 14:00:00" });
+    bench.ask("FinishJob", { jobID: id, lease: bench.get().token });
+    expect(bench.query(id)["nextRun"]).toBe("2026-11-16 15:00:00");
+  });
+});
