@@ -1,5 +1,6 @@
 /** Protocol and request rules of Bedrock::Jobs, line by line. */
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { renewAll } from "../src/bedrock/held-leases.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 import { contentOf, statusOf, WireTalk } from "./support/wire-talk.ts";
 
@@ -291,11 +292,46 @@ describe("leases of a connection", () => {
     expect(statusOf(await other.say("FinishJob", "jobID: 1"))).toBe("200 OK");
   });
 
-  test("an end that is said twice gets the first answer; afterwards the job is anybody's to change", async () => {
+  test("an end that is said again does nothing, and says so; the job is anybody's to change", async () => {
     await nc.say("CreateJob", "name: foo", "repeat: finished, +1 minute");
     await nc.say("GetJob", "name: foo");
-    for (let n = 0; n < 2; n++) expect(await status("FinishJob", "jobID: 1")).toBe("200 OK");
+    expect(await status("FinishJob", "jobID: 1")).toBe("200 OK");
+    expect(await status("FinishJob", "jobID: 1")).toBe("405 Can only retry/finish RUNNING and RUNQUEUED jobs");
     expect(await status("UpdateJob", "jobID: 1", 'data: {"a":1}')).toBe("200 OK");
+    await queue.pass(60_000);
+    await new WireTalk(queue).say("GetJob", "name: foo");
+    expect(await status("FinishJob", "jobID: 1")).toBe("405 This job was given to another worker");
+  });
+
+  test.each(["FinishJob", "RetryJob", "FailJob"])("%s of a run that was ended elsewhere is not 200", async (verb) => {
+    await nc.say("CreateJob", "name: foo", "repeat: finished, +1 minute");
+    const lease = /Lease: (\S+)/.exec(await nc.say("GetJob", "name: foo", "fields: all"))?.[1];
+    const other = new WireTalk(queue);
+    expect(statusOf(await other.say("FinishJob", "jobID: 1", `lease: ${lease}`, 'data: {"by":"other"}'))).toBe(
+      "200 OK",
+    );
+    expect(await status(verb, "jobID: 1", 'data: {"by":"me"}')).toMatch(/^405 Can only /);
+    await renewAll(queue, [nc.conversation.leases]);
+    expect(nc.conversation.leases.size).toBe(0);
+    expect(await status(verb, "jobID: 1", 'data: {"by":"me"}')).toMatch(/^405 Can only /);
+    // Who shows the token has the first answer: it may have been theirs.
+    expect(statusOf(await other.say("FinishJob", "jobID: 1", `lease: ${lease}`))).toBe("200 OK");
+    expect(contentOf(await other.say("QueryJob", "jobID: 1"))).toMatchObject({ data: { by: "other" } });
+  });
+
+  test("an end whose answer did not come in time may be said again, and gets the answer", async () => {
+    await nc.say("CreateJob", "name: foo");
+    await nc.say("GetJob", "name: foo");
+    let speak: () => void = () => undefined;
+    queue.silence = new Promise((resolve) => (speak = resolve));
+    const late = status("FinishJob", "jobID: 1", "timeout: 1000");
+    await queue.pass(1_000);
+    expect(await late).toBe("555 Timeout");
+    speak();
+    queue.silence = null;
+    await queue.pass(0);
+    expect(await status("FinishJob", "jobID: 1")).toBe("200 OK");
+    expect(await status("QueryJob", "jobID: 1")).toBe("404 No job with this jobID");
   });
 
   test("who is gone when the job comes has not taken it", async () => {

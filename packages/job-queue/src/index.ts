@@ -32,6 +32,7 @@ export type {
   JobRecord,
   JobView,
   JournalledJob,
+  ListedView,
   ListJobs,
   ListRuns,
   NewJob,
@@ -43,6 +44,7 @@ export type {
   TypeCounts,
 } from "./shard/commands.ts";
 export { decide, type Decision } from "./shard/decide.ts";
+export type { Notice } from "./shard/notices.ts";
 export { isStatus } from "./shard/params.ts";
 export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";

@@ -1,4 +1,5 @@
 /** What a router tells of itself. The catalogue is data: who has a registry makes instruments of it. */
+import type { Notice } from "@sluice/job-queue";
 
 export interface RouterHooks {
   /** A request, by where its owner is, and how it ended. */
@@ -9,6 +10,8 @@ export interface RouterHooks {
   readonly onTermEnd?: (why: TermEnd) => void;
   /** A shard that ended its terms too often rests. */
   readonly onPause?: () => void;
+  /** Something was done to a job that nobody asked for. */
+  readonly onNotice?: (what: Notice["what"]) => void;
 }
 
 /** left: handed over or stopped; deposed: another process has it; session: ours was lost; refused: a write of ours was. */
@@ -65,6 +68,13 @@ export const ROUTER_METRICS = {
     name: "sluice_jobs_shard_pauses_total",
     help: "Times a shard rested for a minute because its terms kept ending",
     labels: [],
+    exportedBy: each,
+  },
+  notices: {
+    type: "counter",
+    name: "sluice_jobs_moved_alone_total",
+    help: "Jobs that the queue moved by itself: lapse (lost by their worker, offered again), poison (FAILED instead of given), chain (made by another one's end); each has a log line",
+    labels: ["what"],
     exportedBy: each,
   },
 } as const;

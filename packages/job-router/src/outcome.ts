@@ -25,6 +25,7 @@ const HARMLESS: ReadonlySet<Command["verb"]> = new Set([
   "ListJobs",
   "ListRuns",
   "CountJobs",
+  "ListCrashed",
   "RenewLeases",
   "ReleaseWorker",
   // Behind the cursor, its jobs are answered as done.
@@ -34,3 +35,7 @@ const HARMLESS: ReadonlySet<Command["verb"]> = new Set([
 /** Asked again, it does no harm: what is not known need not stay so. The end of a run is known by its lease. */
 export const mayBeAskedAgain = (command: Command): boolean =>
   HARMLESS.has(command.verb) || (command.verb === "FinishJob" && command.lease !== null);
+
+/** What is asked again may be done already, by ourselves: then the end of the run is the caller's own. */
+export const askedAgain = (command: Command): Command =>
+  "remembered" in command ? { ...command, remembered: false } : command;

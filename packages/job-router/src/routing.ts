@@ -1,6 +1,6 @@
 /** A request, to whoever owns its shard now, and again to the next owner as long as it is surely not done. */
 import { type Command, type GetJobs, giveBack, type QueuePort, type Reply, STATUS } from "@sluice/job-queue";
-import { mayBeAskedAgain, type Outcome, UNKNOWN } from "./outcome.ts";
+import { askedAgain, mayBeAskedAgain, type Outcome, UNKNOWN } from "./outcome.ts";
 import type { RouterPorts } from "./ports.ts";
 import type { Seat } from "./seats/seat.ts";
 import type { SeenTerm } from "./seats/sight.ts";
@@ -77,10 +77,14 @@ export class Routing {
 
   async #untilDone(seat: Seat, command: Command, deadline: number): Promise<Outcome> {
     const { clock } = this.#ports;
+    let asked = command;
     for (;;) {
-      const tried = await this.#inTime(this.#askOnce(seat, command), command, ANSWER_MS);
+      const tried = await this.#inTime(this.#askOnce(seat, asked), command, ANSWER_MS);
       if (tried.kind === "reply") return tried;
-      if (tried.kind === "unknown" && !mayBeAskedAgain(command)) return UNKNOWN;
+      if (tried.kind === "unknown") {
+        if (!mayBeAskedAgain(command)) return UNKNOWN;
+        asked = askedAgain(command);
+      }
       const restMs = deadline - clock.monotonicMs();
       if (this.isStopped || restMs <= 0)
         return tried.kind === "unknown" ? UNKNOWN : { kind: "unavailable", why: tried.why };

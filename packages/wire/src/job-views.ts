@@ -39,6 +39,8 @@ export const QueuedJob = z
     lastRun: time.nullable(),
     repeat: z.string().describe("empty: it does not repeat"),
     retryAfter: z.string(),
+    owner: z.string().describe("the worker that has it, or had it at its end; empty: nobody, or one without a name"),
+    step: z.string().describe("how far its worker says it is; of one that the queue failed, why"),
   })
   .meta({ id: "QueuedJob" });
 export type QueuedJob = z.infer<typeof QueuedJob>;
@@ -67,8 +69,6 @@ export const JobEvent = z.object({ at: time, what: z.string(), by: z.string() })
 export const QueuedJobDetail = QueuedJob.extend({
   parentJobID: z.int().nullable(),
   children: z.array(z.int()),
-  owner: z.string().describe("the worker that has it, or had it at its end; empty: nobody, or one without a name"),
-  step: z.string().describe("how far its worker says it is"),
   data: z.record(z.string(), z.unknown()),
   unique: z.boolean(),
   mock: z.boolean(),

@@ -41,7 +41,7 @@ function showGauge(registry: Registry, { name, help }: Pick<MetricSpec, "name" |
 /** Those of the router that are counted as things happen. */
 export const routerHooks = (registry: Registry): RouterHooks => {
   const { shardsOwned: _, waiters: __, ...counted } = ROUTER_METRICS;
-  const { requestSeconds, requests, takeovers, termEnds, pauses } = makeInstruments(counted, registry);
+  const { requestSeconds, requests, takeovers, termEnds, pauses, notices } = makeInstruments(counted, registry);
   return {
     onRequest(where, outcome, seconds) {
       requests.inc({ where, outcome });
@@ -50,6 +50,7 @@ export const routerHooks = (registry: Registry): RouterHooks => {
     onTakeover: (from) => takeovers.inc({ from }),
     onTermEnd: (why) => termEnds.inc({ why }),
     onPause: () => pauses.inc(),
+    onNotice: (what) => notices.inc({ what }),
   };
 };
 

@@ -102,6 +102,7 @@ export class Conversation {
         ? queue.wait(tenant, command, timing.timeoutMs, line.ended)
         : this.#inTime(queue.ask(tenant, command), timing.timeoutMs, tenant);
     const answer = await asked;
+    if (answer === null || answer === LATE) this.leases.doubt(command);
     if (answer === null) return statusOnly(UNKNOWN_OUTCOME);
     if (line.closed.aborted) await giveBack(queue, tenant, answer);
     else this.leases.note(tenant, command, answer);

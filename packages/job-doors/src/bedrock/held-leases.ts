@@ -1,7 +1,7 @@
 /**
  * The leases of the jobs that were given over one connection. A caller of this protocol shows no token; the connection
- * remembers it for them. Past ones are kept in mind too: a late end must be refused, not taken for a stranger's, and an end
- * that is said twice gets the first answer.
+ * remembers it for them. Past ones are kept in mind too: a late end must be refused, not taken for a stranger's. Only an end
+ * whose first answer was not certain may be said again: any other that comes after the run's end does nothing, and is told so.
  */
 import type { Command, Reply } from "@sluice/job-queue";
 import type { QueuePort } from "../queue-port.ts";
@@ -23,6 +23,8 @@ const PAST_REMEMBERED = 10_000;
 export class HeldLeases {
   readonly #held = new Map<number, HeldLease>();
   readonly #past = new Map<number, PastLease>();
+  /** Runs that somebody here tried to end, without learning what came of it. */
+  readonly #inDoubt = new Set<string>();
 
   get size(): number {
     return this.#held.size;
@@ -36,7 +38,16 @@ export class HeldLeases {
   withToken(command: Command): Command {
     if (!("lease" in command) || command.lease !== null) return command;
     const token = this.#held.get(command.id)?.token ?? this.#pastToken(command);
-    return token === undefined ? command : { ...command, lease: token };
+    if (token === undefined) return command;
+    if (!isEnd(command)) return { ...command, lease: token };
+    return { ...command, lease: token, remembered: !this.#inDoubt.has(token) };
+  }
+
+  /** It was asked, and nobody knows what came of it. */
+  doubt(command: Command): void {
+    if (!isEnd(command) || command.lease === null) return;
+    this.#inDoubt.add(command.lease);
+    forgetOldest(this.#inDoubt, PAST_REMEMBERED);
   }
 
   /** Takes note of what an answer gave and what a command ended. */
@@ -47,8 +58,7 @@ export class HeldLeases {
         this.#held.set(view.jobID, { tenant, token });
       }
     }
-    const ends = command.verb === "FinishJob" || command.verb === "RetryJob" || command.verb === "FailJob";
-    if (ends && status.code === 200 && this.#held.get(command.id)?.token === command.lease)
+    if (isEnd(command) && status.code === 200 && this.#held.get(command.id)?.token === command.lease)
       this.#part(command.id, true);
   }
 
@@ -67,10 +77,21 @@ export class HeldLeases {
     this.#held.delete(id);
     this.#past.delete(id);
     this.#past.set(id, { token: held.token, isEnded });
-    for (const oldest of this.#past.keys()) {
-      if (this.#past.size <= PAST_REMEMBERED) break;
-      this.#past.delete(oldest);
-    }
+    forgetOldest(this.#past, PAST_REMEMBERED);
+  }
+}
+
+type End = Extract<Command, { readonly verb: "FinishJob" | "RetryJob" | "FailJob" }>;
+const isEnd = (command: Command): command is End =>
+  command.verb === "FinishJob" || command.verb === "RetryJob" || command.verb === "FailJob";
+
+function forgetOldest<K>(
+  kept: { readonly size: number; keys(): Iterable<K>; delete(key: K): boolean },
+  most: number,
+): void {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= most) break;
+    kept.delete(oldest);
   }
 }
 

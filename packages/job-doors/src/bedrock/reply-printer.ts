@@ -46,6 +46,8 @@ function contentOf(content: Content, shown: Shown): string {
       return JSON.stringify({ runs: content.runs, next: content.next });
     case "counts":
       return JSON.stringify({ types: content.types });
+    case "crashed":
+      return JSON.stringify({ crashedBedrockJobs: content.names.length, crashedBedrockJobsList: content.names });
     case "block":
       return JSON.stringify({ first: content.first, last: content.last });
   }

@@ -18,6 +18,8 @@ export function jsonOf(content: Content): string {
     }
     case "job":
       return printJob(content.job, "all", print);
+    case "crashed":
+      return JSON.stringify({ crashedBedrockJobs: content.names.length, crashedBedrockJobsList: content.names });
     default:
       throw new Error(`no command is answered with ${content.kind}`);
   }
@@ -28,7 +30,13 @@ export const printTaken = (view: TakenView, token: string): string =>
 
 /** Null for what went well. The document's numbers have other meanings in HTTP; its words are the detail. */
 export function problemOf({ status }: Reply): Problem | null {
-  return status.code < 300 ? null : problem(codeOf(status), status.text);
+  if (status.code < 300) return null;
+  const { retryAfterMs } = status;
+  return problem(
+    codeOf(status),
+    status.text,
+    retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 },
+  );
 }
 
 function codeOf({ code }: Status): ProblemCode {

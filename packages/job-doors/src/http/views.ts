@@ -1,5 +1,5 @@
 /** Jobs and runs as the API shows them. */
-import type { JobRecord, RunView, StateView, TypeCounts } from "@sluice/job-queue";
+import type { JobRecord, ListedView, RunView, TypeCounts } from "@sluice/job-queue";
 import type { JobRun, QueuedJob, QueuedJobDetail, QueueTenant, QueueType } from "@sluice/wire";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -8,8 +8,8 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
 const isoOfText = (text: string): string | null =>
   text === "" ? null : new Date(`${text.replace(" ", "T")}Z`).toISOString();
 
-export function showListed(tenant: string, view: StateView): QueuedJob {
-  const { jobID, name, state, priority, created, nextRun, lastRun, repeat, retryAfter } = view;
+export function showListed(tenant: string, view: ListedView): QueuedJob {
+  const { jobID, name, state, priority, created, nextRun, lastRun, repeat, retryAfter, owner, step } = view;
   return {
     jobID,
     tenant,
@@ -21,6 +21,8 @@ export function showListed(tenant: string, view: StateView): QueuedJob {
     lastRun: isoOfText(lastRun),
     repeat,
     retryAfter,
+    owner,
+    step,
   };
 }
 

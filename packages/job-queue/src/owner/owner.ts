@@ -10,6 +10,7 @@ import type { EndedRun, RunArchive } from "../run-archive.ts";
 import type { Command, GetJobs, Reply } from "../shard/commands.ts";
 import { reply } from "../shard/commands.ts";
 import { decide } from "../shard/decide.ts";
+import type { Notice } from "../shard/notices.ts";
 import { Shard } from "../shard/shard.ts";
 import { STATUS } from "../shard/statuses.ts";
 import { emptyDirectory } from "./archive.ts";
@@ -31,6 +32,8 @@ export interface OwnerPorts {
   readonly archive?: RunArchive;
   /** A job is due that no waiter took: somebody who serves several types may want it. */
   readonly onDue?: () => void;
+  /** Something that nobody asked for was done to jobs, and is written. */
+  readonly onNotices?: (notices: readonly Notice[]) => void;
 }
 
 export type Owning = { readonly ok: true; readonly owner: ShardOwner } | { readonly ok: false; readonly why: string };

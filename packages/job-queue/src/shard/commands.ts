@@ -42,6 +42,11 @@ interface OfJob extends OfTenant {
 /** `lease`: the token that came with the job; null from a caller that does not know it. */
 interface OfHolder extends OfJob {
   readonly lease: string | null;
+  /**
+   * The caller did not show the token, its connection remembers it: a run that somebody else has ended with that token is
+   * no end of theirs.
+   */
+  readonly remembered?: boolean;
   readonly data: GivenData | null;
 }
 
@@ -181,7 +186,7 @@ export type Command =
   | RequeueJobs
   | OneJob
   | { readonly verb: "CrashJobs"; readonly tenant: string; readonly names: readonly string[] }
-  | { readonly verb: "ClearCrashed"; readonly tenant: string }
+  | { readonly verb: "ClearCrashed" | "ListCrashed"; readonly tenant: string }
   | RenewLeases
   | ListJobs
   | ListRuns
@@ -214,6 +219,12 @@ export interface StateView extends JobView {
 
 export interface ChildView {
   readonly jobID: number;
+/** A job in a list. */
+export interface ListedView extends StateView {
+  readonly owner: string;
+  readonly step: string;
+}
+
   readonly data: string;
   readonly dataRef?: BlobRef;
 }
@@ -302,10 +313,12 @@ export type Content =
   | { readonly kind: "job"; readonly job: StateView }
   | { readonly kind: "record"; readonly record: JobRecord }
   /** `next`: what leads on, as `after`; null: that was all. */
-  | { readonly kind: "list"; readonly jobs: readonly StateView[]; readonly next: number | null }
+  | { readonly kind: "list"; readonly jobs: readonly ListedView[]; readonly next: number | null }
   | { readonly kind: "runs"; readonly runs: readonly RunView[]; readonly next: string | null }
   | { readonly kind: "counts"; readonly types: readonly TypeCounts[] }
   | { readonly kind: "block"; readonly first: number; readonly last: number }
+  /** Patterns of names. */
+  | { readonly kind: "crashed"; readonly names: readonly string[] }
   | { readonly kind: "lost" | "released"; readonly ids: readonly number[] };
 
 export interface Reply {

@@ -15,6 +15,10 @@ export function crashJobs(
   return reply(STATUS.ok);
 }
 
+/** For who wonders why jobs fail. */
+export const listCrashed = (shard: Shard, tenant: string): Reply =>
+  reply(STATUS.ok, { kind: "crashed", names: shard.crashedOf(tenant) });
+
 export function clearCrashed(shard: Shard, tenant: string): Reply {
   const { [tenant]: _, ...others } = shard.crashed;
   if (shard.crashedOf(tenant).length > 0) shard.putCrashed(others);

@@ -4,13 +4,14 @@
  */
 import type { Unit } from "./changes.ts";
 import { type Command, type Reply, reply } from "./commands.ts";
-import { clearCrashed, crashJobs } from "./crashed.ts";
+import { clearCrashed, crashJobs, listCrashed } from "./crashed.ts";
 import { createJobs } from "./create.ts";
 import { failJob, finishJob, retryJob } from "./finish.ts";
 import { ingestAdds, reserveIds } from "./guests.ts";
 import { releaseWorker, renewLeases, tick } from "./leases.ts";
 import { countJobs, describeJob, listJobs, queryJob } from "./look.ts";
 import { cancelJob, deleteJob, requeueJobs, updateJob } from "./manage.ts";
+import { type Notice, noticesOf } from "./notices.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
 import { getJobs } from "./take.ts";
@@ -19,11 +20,14 @@ export interface Decision {
   readonly reply: Reply;
   /** In this order; each is one transaction at most. */
   readonly units: readonly Unit[];
+  readonly notices: readonly Notice[];
 }
 
 export function decide(shard: Shard, command: Command, now: number): Decision {
   shard.promote(now);
-  return { reply: carryOut(shard, command, now), units: shard.takeUnits() };
+  const answer = carryOut(shard, command, now);
+  const units = shard.takeUnits();
+  return { reply: answer, units, notices: noticesOf(command, units, now) };
 }
 
 function carryOut(shard: Shard, command: Command, now: number): Reply {
@@ -69,6 +73,8 @@ function carryOut(shard: Shard, command: Command, now: number): Reply {
       return crashJobs(shard, command);
     case "ClearCrashed":
       return clearCrashed(shard, command.tenant);
+    case "ListCrashed":
+      return listCrashed(shard, command.tenant);
     case "Tick":
       return tick(shard, now);
   }

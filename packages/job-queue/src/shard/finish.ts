@@ -5,7 +5,7 @@ import { type FailJob, type FinishJob, type Reply, reply, type RetryJob } from "
 import { dataFields, isTooLarge } from "./data.ts";
 import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
-import { changed, FRESH, moved, scheduledRun } from "./job.ts";
+import { BEYOND_CALENDAR, changed, FRESH, moved, scheduledRun } from "./job.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
@@ -59,7 +59,7 @@ function runAgain(
   const changes = { ...FRESH, ...cleared };
   if (nextRun !== null) shard.put(id, moved(job, "repeat", "QUEUED", now, { ...changes, nextRun }), now);
   else {
-    shard.put(id, moved(job, "poison", "FAILED", now, changes), now);
+    shard.put(id, moved(job, "poison", "FAILED", now, { ...changes, step: BEYOND_CALENDAR }), now);
     wakeParentOf(shard, job, now);
   }
 }

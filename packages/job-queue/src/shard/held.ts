@@ -10,6 +10,7 @@ export interface Holder {
   readonly tenant: string;
   readonly id: number;
   readonly lease: string | null;
+  readonly remembered?: boolean;
   readonly data: GivenData | null;
 }
 
@@ -17,9 +18,9 @@ export type Held = { readonly job: Job } | { readonly reply: Reply };
 
 const no = (status: Status): Held => ({ reply: reply(status) });
 
-export function heldJob(shard: Shard, { tenant, id, lease, data }: Holder, notRunning: Status): Held {
+export function heldJob(shard: Shard, { tenant, id, lease, remembered, data }: Holder, notRunning: Status): Held {
   // The first answer was lost: this is the same end of the same run again.
-  if (shard.hasEnded(lease, id)) return no(STATUS.ok);
+  if (remembered !== true && shard.hasEnded(lease, id)) return no(STATUS.ok);
   const job = shard.job(id);
   if (job?.tenant !== tenant) return no(STATUS.noSuchJob);
   if (!isLeased(job.state) && job.mock !== true) return no(notRunning);

@@ -25,6 +25,9 @@ export function moved(job: Job, move: Move, to: State, now: number, changes: Job
 /** No more in anybody's hand, and as if it had never been taken. */
 export const FRESH = { lease: undefined, reoffers: undefined, retryAfterCount: undefined, step: undefined } as const;
 
+/** Why a job is FAILED whose next time does not exist. */
+export const BEYOND_CALENDAR = "its next time is beyond the calendar";
+
 /** Null: its schedule leads out of the calendar. Undefined: it has none. */
 export function scheduledRun(job: Job, repeat: string | undefined, now: number): number | null | undefined {
   const schedule = repeat === undefined ? null : parseRepeat(repeat);

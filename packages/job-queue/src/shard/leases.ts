@@ -38,7 +38,8 @@ function lapse(shard: Shard, id: number, now: number): void {
   const job = shard.job(id);
   if (job === null) return;
   const reoffers = (job.reoffers ?? 0) + 1;
-  if (reoffers >= TAKEN_MAX) poison(shard, id, changed(job, { reoffers }), now);
+  if (reoffers >= TAKEN_MAX)
+    poison(shard, id, changed(job, { reoffers }), `lost ${reoffers} times by its workers`, now);
   else {
     const changes = { lease: undefined, reoffers, nextRun: Math.min(job.nextRun, now) };
     shard.put(id, moved(job, "lapse", "QUEUED", now, changes), now);

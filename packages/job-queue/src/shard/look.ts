@@ -2,7 +2,7 @@
 import { LIST_MOST } from "../limits.ts";
 import { matchesName, parseNames } from "../names.ts";
 import type { Job } from "../records.ts";
-import { type JobRecord, type ListJobs, type OneJob, type Reply, reply, type StateView } from "./commands.ts";
+import { type JobRecord, type ListedView, type ListJobs, type OneJob, type Reply, reply } from "./commands.ts";
 import { shownData } from "./data.ts";
 import { viewOf } from "./job.ts";
 import type { Shard } from "./shard.ts";
@@ -74,9 +74,11 @@ export function listJobs(shard: Shard, command: ListJobs): Reply {
 }
 
 /** A list shows what stands in the records: schedules as they were written. */
-function rowOf(shard: Shard, id: number): readonly StateView[] {
+function rowOf(shard: Shard, id: number): readonly ListedView[] {
   const job = shard.job(id);
-  return job === null ? [] : [{ ...viewOf(id, job, shard.stateOf(job)), repeat: job.repeat ?? "" }];
+  if (job === null) return [];
+  const { repeat = "", step = "", lease } = job;
+  return [{ ...viewOf(id, job, shard.stateOf(job)), repeat, owner: lease?.worker ?? "", step }];
 }
 
 function filterOf(shard: Shard, { tenant, states, names, repeating }: ListJobs): (job: Job) => boolean {

@@ -59,11 +59,12 @@ const READERS: ReadonlyMap<string, Reader> = new Map(
     requeuejobs: readRequeueJobs,
     crashbedrockjob: (params, { tenant }) => {
       const name = sized(params, "name", 1, NAMES_BYTES);
+      return isStatus(name) ? name : { verb: "CrashJobs", tenant, names: name.split(",").map((each) => each.trim()) };
+    },
+    clearcrashedbedrockjobs: (_, { tenant }) => ({ verb: "ClearCrashed", tenant }),
+    status: (_, { tenant }) => ({ verb: "ListCrashed", tenant }),
   }),
 );
-  },
-  clearcrashedbedrockjobs: (_, { tenant }) => ({ verb: "ClearCrashed", tenant }),
-};
 
 function readCreateJob(params: Params, { tenant }: Asker): Reading<Command> {
   const job = readNewJob(params);

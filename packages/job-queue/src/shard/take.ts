@@ -5,7 +5,7 @@ import type { Job } from "../records.ts";
 import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
 import { type ChildView, type GetJobs, type Reply, reply, type Taken, type TakenView } from "./commands.ts";
 import { shownData } from "./data.ts";
-import { changed, moved, refOf, viewOf } from "./job.ts";
+import { BEYOND_CALENDAR, changed, moved, refOf, viewOf } from "./job.ts";
 import { wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
@@ -36,14 +36,15 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs }: GetJobs, now: nu
   const job = shard.job(id);
   if (job === null) throw new Error(`the index holds ${id}, which is no job`);
   const nextRun = nextOffer(job, now);
-  if (nextRun === null || (job.retryAfterCount ?? 0) >= TAKEN_MAX || isCrashing(shard, job)) {
-    poison(shard, id, job, now);
+  const why = whyNobody(shard, job, nextRun);
+  if (why !== null) {
+    poison(shard, id, job, why, now);
     return null;
   }
   const token = shard.newToken();
   const counted = job.retryAfter !== undefined && !job.name.startsWith("manual");
   const taken = moved(job, "take", job.retryAfter === undefined ? "RUNNING" : "RUNQUEUED", now, {
-    nextRun,
+    nextRun: nextRun ?? job.nextRun,
     lastRun: now,
     lease: { token, worker: caller.worker, kind: caller.kind, ttl: leaseMs ?? LEASE_MS },
     // Somebody may still have it: from now on its end must be said with the token.
@@ -54,9 +55,16 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs }: GetJobs, now: nu
   return { token, view: takenView(shard, id, job, taken) };
 }
 
-/** What nobody gets any more. */
-export function poison(shard: Shard, id: number, job: Job, now: number): void {
-  shard.put(id, moved(job, "poison", "FAILED", now, { lease: undefined }), now);
+/** Why it is given to nobody any more; null: it is. */
+function whyNobody(shard: Shard, job: Job, nextRun: number | null): string | null {
+  if (nextRun === null) return BEYOND_CALENDAR;
+  if ((job.retryAfterCount ?? 0) >= TAKEN_MAX) return `taken ${job.retryAfterCount} times without an end`;
+  return isCrashing(shard, job) ? "its type is marked as crashing" : null;
+}
+
+/** What nobody gets any more. Its step says why. */
+export function poison(shard: Shard, id: number, job: Job, why: string, now: number): void {
+  shard.put(id, moved(job, "poison", "FAILED", now, { lease: undefined, step: why }), now);
   wakeParentOf(shard, job, now);
 }
 

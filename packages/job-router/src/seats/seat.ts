@@ -2,7 +2,7 @@
  * One shard as this process sees it: ours, another's, or nobody's. It takes the shard when that is ours to do, and gives
  * it up for whoever is better placed. Every decision is by the last look, and the tree refuses what that look missed.
  */
-import { ownShard, type ShardOwner } from "@sluice/job-queue";
+import { type Notice, ownShard, type ShardOwner } from "@sluice/job-queue";
 import { Changes } from "../changes.ts";
 import type { RouterPorts } from "../ports.ts";
 import { isBetterPlaced, ranking } from "../placement.ts";
@@ -30,6 +30,12 @@ export interface SeatPorts extends Pick<RouterPorts, "apiId" | "clock" | "later"
   /** Asks the owner to leave us the shard. False: it cannot be reached just now. */
   readonly askFor: (shard: number, seen: SeenTerm) => boolean;
 }
+
+const SAID = {
+  lapse: "a job was lost: it is offered again",
+  poison: "a job is given to nobody any more: it is FAILED",
+  chain: "a job came in from another one",
+} as const satisfies Record<Notice["what"], string>;
 
 export type SeatState = "here" | "taking" | "peer" | "vacant" | "paused" | "unreachable";
 
@@ -173,7 +179,11 @@ export class Seat {
       ...(pipelineHooks && { hooks: pipelineHooks }),
       ...(archiving && { archive: archiving.archive }),
     };
-    const owning = await ownShard(this.shard, { session, apiId, later, onDue, ...optional }, from);
+    const owning = await ownShard(
+      this.shard,
+      { session, apiId, later, onDue, onNotices: (all) => this.#tell(all), ...optional },
+      from,
+    );
     if (!owning.ok) {
       log.info({ shard: this.shard, why: owning.why }, "the shard was not taken");
       ensemble.look();
@@ -186,6 +196,14 @@ export class Seat {
     log.info({ shard: this.shard, term: owner.term.term, jobs: owner.size }, "owning the shard");
     owner.over.addEventListener("abort", () => this.#onOver(owner), { once: true });
     if (owner.over.aborted) this.#onOver(owner);
+  }
+
+  #tell(notices: readonly Notice[]): void {
+    const { log, hooks } = this.#ports;
+    for (const { what, id, ...of } of notices) {
+      hooks?.onNotice?.(what);
+      log[what === "poison" ? "warn" : "info"]({ shard: this.shard, job: id, ...of }, SAID[what]);
+    }
   }
 
   #onOver(owner: ShardOwner): void {
