@@ -3,7 +3,7 @@ import { type Greeting, GreetingSchema, introduction, isProved, proofOf, Welcome
 
 export interface MeetingPorts {
   readonly apiId: string;
-  /** Of our process. */
+  /** Of this line of numbers: the other side remembers by it what it was asked. */
   readonly instance: string;
   readonly secret: string | null;
   readonly peerId: string;

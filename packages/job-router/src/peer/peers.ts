@@ -27,7 +27,6 @@ const UNREACHABLE: Attempt = { kind: "not-done", why: "the owner has no address"
 
 export class Peers implements Forwarder {
   readonly #ports: PeersPorts;
-  readonly #instance = newNonce();
   readonly #links = new Map<string, Link>();
   readonly #suspicions = Array.from({ length: SHARDS }, () => new Suspicion());
   #members: ReadonlyMap<string, Address> = new Map();
@@ -83,7 +82,8 @@ export class Peers implements Forwarder {
     const { apiId, secret, later, log, onTypes, onUp, onDown } = this.#ports;
     return new Link({
       apiId,
-      instance: this.#instance,
+      // A new one for each: its numbers begin again, and who remembers the old ones must not take them for those.
+      instance: newNonce(),
       secret,
       peerId,
       address,

@@ -136,9 +136,20 @@ export class Served {
   }
 
   #reply(n: number, { reply }: Extract<Attempt, { kind: "reply" }>): void {
-    const line = JSON.stringify({ t: "reply", n, reply });
-    if (line.length <= LINE_BYTES / 4 || Buffer.byteLength(line) <= LINE_BYTES) this.#writer.write(line);
+    const line = printed({ t: "reply", n, reply });
+    if (line !== null && (line.length <= LINE_BYTES / 4 || Buffer.byteLength(line) <= LINE_BYTES))
+      this.#writer.write(line);
     else this.send({ t: "reply", n, reply: { status: TOO_LARGE, content: { kind: "none" } } });
+  }
+}
+
+/** Null: it is longer than a string can be. */
+function printed(frame: ServerFrame): string | null {
+  try {
+    return JSON.stringify(frame);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }
 

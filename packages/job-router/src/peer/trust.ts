@@ -14,7 +14,7 @@ const proof = z.string().max(64);
 export const GreetingSchema = z.object({ v: z.literal(VERSION), api: name, nonce });
 export type Greeting = z.infer<typeof GreetingSchema>;
 
-/** The client's: `instance` is new with each start of its process. */
+/** The client's: `instance` is new with each line of numbers that it begins. */
 export const IntroductionSchema = z.object({ v: z.literal(VERSION), api: name, instance: nonce, nonce, proof });
 export type Introduction = z.infer<typeof IntroductionSchema>;
 
