@@ -162,7 +162,12 @@ function requireOf(name) {
 }
 
 /* A belt beside the walls: what leads to the network or to other programs is not lying about. */
-for (const name of ["binding", "_linkedBinding", "getBuiltinModule", "dlopen", "mainModule", "_debugProcess", "send"])
+const HIDDEN = [
+  ...["binding", "_linkedBinding", "getBuiltinModule", "dlopen", "mainModule", "_debugProcess", "send"],
+  // The line to the runner is a socket, and its maker makes others.
+  ...["_getActiveHandles", "_getActiveRequests"],
+];
+for (const name of HIDDEN)
   Object.defineProperty(process, name, { value: undefined, configurable: false, writable: false });
 for (const name of ["fetch", "WebSocket", "EventSource", "Request", "Response"]) delete globalThis[name];
 

@@ -15,7 +15,7 @@ import { Presence } from "./presence/presence.ts";
 import { httpRunner } from "./run/http-runner.ts";
 import { queueOf } from "./run/queue.ts";
 import type { Runner } from "./run/types.ts";
-import { WorkLoop } from "./run/work-loop.ts";
+import { CONTAINER_TYPE, WorkLoop } from "./run/work-loop.ts";
 import { openNodeRunner } from "./sandbox/open-node-runner.ts";
 import type { Standing } from "./sandbox/walls.ts";
 
@@ -43,7 +43,11 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     worker: config.WORKER_ID,
     ...(token === undefined ? {} : { token }),
   });
-  const queue = queueOf(client, { tenants: config.JOB_TENANTS ?? null, types: config.JOB_TYPES ?? null });
+  const queue = queueOf(client, {
+    tenants: config.JOB_TENANTS ?? null,
+    types: config.JOB_TYPES ?? null,
+    besides: withoutHandler(config),
+  });
   const egress = createEgress({ policy: policyOf(config), connectionsPerHost: SOCKETS, maxRedirects: 0 });
   const engine = engineOf(config);
   const runners = runnersOf(config, parts, host, { metrics, egress, engine });
@@ -91,6 +95,14 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const boxes = host.standing.box.root;
   return { name: "job-runner", ...lifeOf({ config, parts, loop, presence, runners, client, egress, queue, boxes }) };
 }
+
+const FLEET_TYPES = "fleet/*";
+
+/** Ours to run, if this runner can. */
+const withoutHandler = ({ SYSTEM_SCHEDULES, DOCKER_HOST }: RunnerConfig): readonly string[] => [
+  ...(SYSTEM_SCHEDULES ? [FLEET_TYPES] : []),
+  ...(DOCKER_HOST === undefined ? [] : [CONTAINER_TYPE]),
+];
 
 interface Life {
   readonly config: RunnerConfig;

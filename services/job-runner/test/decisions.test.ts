@@ -5,9 +5,11 @@ import { nextStep } from "../src/decide/next-step.ts";
 import { endsOf } from "../src/decide/status-lines.ts";
 import { matcherOf } from "../src/container/patterns.ts";
 import { readSpec } from "../src/container/spec.ts";
-import { contextKey } from "../src/sandbox/pool.ts";
+import { type Box, commandOf } from "../src/sandbox/box.ts";
 import { filesOf } from "../src/sandbox/open-node-runner.ts";
-import { refusal } from "../src/sandbox/way-out.ts";
+import { contextKey } from "../src/sandbox/pool.ts";
+import { frameOf } from "../src/sandbox/protocol.ts";
+import { openWayOut, refusal } from "../src/sandbox/way-out.ts";
 import { aHandler } from "./support/sandbox.ts";
 
 const RULES = { maxAgeMs: 10_000, maxAttempts: null, delayMs: 1_500 };
@@ -151,4 +153,42 @@ test("a way out leads to declared places alone", () => {
     "nonsense",
   ])
     expect(refusal(url, allowed)).not.toBeNull();
+});
+
+test("who asks and does not read the answers is cut off before they fill our memory", async () => {
+  let say: (chunk: Buffer) => void = () => undefined;
+  let isCut = false;
+  let written = 0;
+  const line = {
+    on: (_: "data", listener: (chunk: Buffer) => void) => void (say = listener),
+    // Nobody reads: nothing is ever written out.
+    write: () => void (written += 1),
+    destroy: () => void (isCut = true),
+  };
+  const none = () => Promise.reject(new Error("not to be asked"));
+  const egress = { get: none, head: none, post: none };
+  openWayOut(line, { egress, allowed: [], signal: new AbortController().signal });
+  for (let n = 0; n < 100 && !isCut; n += 1) {
+    say(frameOf({ n, url: "http://a.example/", method: "GET", headers: {}, body: null }));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([isCut, written]).toEqual([true, 16]);
+});
+
+test("code of tenants ends with its runner, whoever that is and whatever walls there are", () => {
+  const box: Box = {
+    root: "/r",
+    harness: "/h",
+    node: "/node",
+    permissionFlag: null,
+    uid: null,
+    setpriv: "/setpriv",
+    tools: null,
+  };
+  const inside = { memoryMb: 64, files: [], run: ["/h"] };
+  for (const uid of [null, 65_534]) {
+    const { command, args } = commandOf({ ...box, uid }, inside);
+    expect([command, ...args].join(" ")).toMatch(/^\/setpriv .*--no-new-privs --pdeathsig KILL \/node /);
+  }
+  expect(commandOf({ ...box, setpriv: null }, inside).command).toBe("/node");
 });

@@ -124,6 +124,28 @@ describe.each(KINDS)("%s", (_, kind) => {
     expect(ends[1]!.result).toMatch(/^timeout: /);
   });
 
+  test("what runs before and after jobs has no more of the processor than a job", async () => {
+    const small = openSandbox(kind, { cpuMs: 1_000, timeoutMs: 600_000 });
+    const loop = "for (;;);";
+    for (const more of [{ before: loop }, { beforeEach: loop }]) {
+      const [end] = await small.run(aHandler("return 200", more));
+      expect(end).toMatchObject({ exit: 500, result: expect.stringMatching(/^cpu: /) });
+    }
+    expect(await small.run(aHandler("return 200", { afterEach: loop }))).toMatchObject([{ exit: 200 }]);
+    await small.runner.close();
+  });
+
+  test("a handler that cannot begin says so in words that fit", async () => {
+    const [end] = await box.run(aHandler("return 200", { before: "throw new Error('x'.repeat(2e7))" }));
+    expect([end!.exit, end!.result!.length]).toEqual([500, 10_000]);
+  });
+
+  test("the line to the runner does not lead to others like it", async () => {
+    const code = "return [typeof process._getActiveHandles, typeof process._getActiveRequests].join()";
+    const [end] = await box.run(aHandler(code, { allow: { network: ["a.example:443"] } }));
+    expect(end!.result).toBe("undefined,undefined");
+  });
+
   test("whoever takes more memory than allowed dies alone", async () => {
     const hogs = aHandler(
       "const kept = []; for (;;) kept.push(payload === 'heap' ? new Array(1e5).fill({}).map((_, i) => ({ i })) : Buffer.alloc(2e7, 1))",

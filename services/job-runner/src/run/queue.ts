@@ -35,10 +35,14 @@ export interface JobQueue {
 export interface JobQueueOptions {
   readonly tenants: readonly string[] | null;
   readonly types: readonly string[] | null;
+  /** What we run without a handler; all else that has never had one belongs to workers of its own. */
+  readonly besides: readonly string[];
 }
 
-export function queueOf(client: JobClient, { tenants, types }: JobQueueOptions): JobQueue {
+export function queueOf(client: JobClient, { tenants, types, besides }: JobQueueOptions): JobQueue {
   const wanted = {
+    handled: true,
+    besides: [...besides],
     ...(tenants === null ? {} : { tenants: [...tenants] }),
     ...(types === null ? {} : { types: [...types] }),
   };

@@ -28,7 +28,7 @@ const WAIT_MS = 20_000;
 const AGAIN_MS = 1_000;
 const RENEW_MS = 3_000;
 /** Jobs that are run by no handler of a tenant but by a kind of ours. */
-const CONTAINER_TYPE = "container";
+export const CONTAINER_TYPE = "container";
 
 export class WorkLoop {
   readonly #ports: LoopPorts;

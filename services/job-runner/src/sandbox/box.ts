@@ -20,7 +20,7 @@ export interface Box {
   readonly permissionFlag: string | null;
   /** Whom it runs as; null: as ourselves, who are not root. */
   readonly uid: number | null;
-  /** Needed to be somebody else. */
+  /** Needed to be somebody else, and to end with the runner. */
   readonly setpriv: string | null;
   /** Null: no namespaces. */
   readonly tools: Tools | null;
@@ -65,8 +65,15 @@ export function commandOf(box: Box, inside: InBox): Command {
   const node = [box.node, ...flagsOf(box, inside), ...inside.run];
   const asUser = ["--reuid", String(box.uid), "--regid", String(box.uid), "--clear-groups"];
   if (box.tools === null) {
-    if (box.uid === null || box.setpriv === null) return split(node, {});
-    return split([box.setpriv, ...asUser, "--no-new-privs", "--inh-caps=-all", "--pdeathsig", "KILL", ...node], {});
+    if (box.setpriv === null) return split(node, {});
+    // Whoever runs it: a runner that is killed leaves nothing behind that goes on without bounds.
+    const bound = [
+      ...(box.uid === null ? [] : [...asUser, "--inh-caps=-all"]),
+      "--no-new-privs",
+      "--pdeathsig",
+      "KILL",
+    ];
+    return split([box.setpriv, ...bound, ...node], {});
   }
   const { sh, unshare, setpriv, chroot, env, script, libraries } = box.tools;
   const files = [

@@ -123,25 +123,23 @@ export class Context {
   }
 
   /** Once for each handler. */
-  async load(scripts: Scripts, withinMs: number): Promise<StepEnd> {
+  async load(scripts: Scripts, limits: Limits): Promise<StepEnd> {
     if (this.#loaded.has(scripts.id)) return { ok: true };
-    const loaded = this.#judged(await this.#ask({ kind: "load", handler: scripts }, withinMs), "done");
+    const loaded = this.#judged(await this.#askWithin({ kind: "load", handler: scripts }, limits), "done");
     if (loaded.ok) this.#loaded.add(scripts.id);
     return loaded;
   }
 
-  async step(kind: "begin" | "end", handler: string, withinMs: number): Promise<StepEnd> {
-    return this.#judged(await this.#ask({ kind, handler }, withinMs), "done");
+  async step(kind: "begin" | "end", handler: string, limits: Limits): Promise<StepEnd> {
+    return this.#judged(await this.#askWithin({ kind, handler }, limits), "done");
   }
 
   async run(handler: string, job: JobInBox, limits: Limits): Promise<JobEnd> {
     this.#jobs += 1;
     const mark = randomBytes(16).toString("hex");
     this.#output.begin(mark);
-    const stop = this.#watchCpu(limits.cpuMs);
     const frame = { kind: "job", handler, mark, payload: job.payload, job: { id: job.id, type: job.type } };
-    const said = await this.#ask(frame, limits.wallMs);
-    stop();
+    const said = await this.#askWithin(frame, limits);
     if (said?.kind === "ended" && said.job === job.id && this.#broken === null) {
       const late = setTimeout(() => this.end("nonsense", "ended a job without its mark"), MARK_MS);
       await Promise.race([this.#output.untilMark(), this.gone]);
@@ -178,11 +176,15 @@ export class Context {
     return { ok: false, detail: `${this.#broken?.why ?? ""}: ${this.#broken?.detail ?? ""}` };
   }
 
-  #ask(frame: unknown, withinMs: number): Promise<Said | null> {
-    if (this.#broken !== null) return Promise.resolve(null);
+  /** Whatever of the tenant's code is run: its jobs, and what it wants before and after them. */
+  async #askWithin(frame: unknown, { wallMs, cpuMs }: Limits): Promise<Said | null> {
+    if (this.#broken !== null) return null;
+    const stop = this.#watchCpu(cpuMs);
     const channel = this.#child.stdio[3] as Duplex;
     channel.write(frameOf(frame));
-    return this.#hear(withinMs);
+    const said = await this.#hear(wallMs);
+    stop();
+    return said;
   }
 
   /** The one answer that is due; null when the context broke first. */

@@ -27,6 +27,8 @@ const EXIT: Readonly<Record<Broken, number>> = {
 };
 const NOT_HERE = 503;
 const TOO_LARGE = 413;
+/** Of what a handler says about why it could not begin: it may be as long as it likes, and would be no result then. */
+const DETAIL_KEPT = 10_000;
 
 export function nodeRunner(ports: NodeRunnerPorts): Runner {
   return {
@@ -59,14 +61,15 @@ async function runInOneContext(
   const prepared = await prepare(context, isNew, handler, ports, limits);
   if (!prepared.ok) {
     context.end("ended", "could not be prepared");
-    for (const job of left.splice(0)) await run.settle(job, { exit: 500, result: prepared.detail });
+    for (const job of left.splice(0))
+      await run.settle(job, { exit: 500, result: prepared.detail.slice(0, DETAIL_KEPT) });
     return;
   }
   for (let job = left.shift(); job !== undefined; job = left.shift()) {
     await runJob(context, job, { handler, run, ports, limits });
     if (!context.isReusable) break;
   }
-  if (context.isReusable) await context.step("end", handler.id, limits.wallMs);
+  if (context.isReusable) await context.step("end", handler.id, limits);
   ports.pool.giveBack(handler, context);
 }
 
@@ -75,15 +78,15 @@ async function prepare(
   isNew: boolean,
   handler: Handler,
   { startMs }: NodeRunnerPorts,
-  { wallMs }: Limits,
+  limits: Limits,
 ): Promise<StepEnd> {
   if (isNew) {
     const ready = await context.ready(startMs);
     if (!ready.ok) return ready;
   }
   const { id, before, beforeEach, body, afterEach } = handler;
-  const loaded = await context.load({ id, before, beforeEach, body, afterEach }, wallMs);
-  return loaded.ok ? context.step("begin", handler.id, wallMs) : loaded;
+  const loaded = await context.load({ id, before, beforeEach, body, afterEach }, limits);
+  return loaded.ok ? context.step("begin", handler.id, limits) : loaded;
 }
 
 interface JobParts {

@@ -11,13 +11,13 @@ export interface WayOutPorts {
 
 interface Line {
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
-  write(bytes: Buffer): unknown;
+  write(bytes: Buffer, written: () => void): unknown;
   destroy(): unknown;
 }
 
 const QUESTION_BYTES = 2 * 1024 * 1024;
 const ANSWER_BYTES = 8 * 1024 * 1024;
-/** At once: one who asks for more waits for nobody's answer. */
+/** At once, read answers not counted: one who asks for more waits for nobody's answer, and would fill our memory with them. */
 const OPEN_MAX = 16;
 
 /** Why it may not be asked; null: it may, if the fleet's own rules allow it. */
@@ -46,8 +46,7 @@ export function openWayOut(line: Line, ports: WayOutPorts): void {
       }
       open += 1;
       void answer(question.data, ports).then((given) => {
-        open -= 1;
-        line.write(frameOf({ n: question.data.n, ...given }));
+        line.write(frameOf({ n: question.data.n, ...given }), () => (open -= 1));
       });
     }
   });
