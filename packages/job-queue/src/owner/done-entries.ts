@@ -13,16 +13,19 @@ const pathOf = (shard: number, { directory, id, token }: DoneName): string =>
 
 export function doneOps(shard: number, name: DoneName, done: Done): readonly Op[] {
   const { directory, id, token } = name;
-  const { result, job, ...rest } = done;
-  const large = result !== undefined && Buffer.byteLength(result) > INLINE_RESULT_BYTES;
+  const { result, job } = done;
+  const path = pathOf(shard, name);
+  const large = result !== undefined && Buffer.byteLength(result) > INLINE_RESULT_BYTES ? result : null;
   const data = job?.data !== undefined && Buffer.byteLength(job.data) > INLINE_DATA_BYTES ? job.data : null;
+  if (large === null && data === null) return [{ op: "create", path, data: records.done.encode(done) }];
   const entry: Done = {
-    ...rest,
-    ...(result === undefined || large ? {} : { result }),
-    ...(job === undefined ? {} : { job: data === null ? job : { ...job, data: undefined } }),
+    ...done,
+    result: large === null ? result : undefined,
+    job: data === null ? job : job && { ...job, data: undefined },
   };
-  const ops: Op[] = [{ op: "create", path: pathOf(shard, name), data: records.done.encode(entry) }];
-  if (large) ops.push({ op: "create", path: paths.doneResult(shard, directory, id, token), data: Buffer.from(result) });
+  const ops: Op[] = [{ op: "create", path, data: records.done.encode(entry) }];
+  if (large !== null)
+    ops.push({ op: "create", path: paths.doneResult(shard, directory, id, token), data: Buffer.from(large) });
   if (data !== null)
     ops.push({ op: "create", path: paths.doneData(shard, directory, id, token), data: Buffer.from(data) });
   return ops;

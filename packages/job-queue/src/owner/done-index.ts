@@ -8,6 +8,8 @@ export interface DoneName {
   readonly token: string;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** "2026111613" or "2026111613-1": its hour, in ms. Null for what is no directory of ours. */
 export function hourOf(directory: string): number | null {
   const [, year, month, day, hour] = /^(\d{4})(\d\d)(\d\d)(\d\d)(?:-\d+)?$/.exec(directory) ?? [];
@@ -16,7 +18,9 @@ export function hourOf(directory: string): number | null {
 
 export class DoneIndex {
   readonly #directories = new Map<string, DoneName[]>();
-  readonly #byId = new Map<number, DoneName[]>();
+  /** Nearly every job has one run: a list for each would be most of what the index takes. */
+  readonly #byId = new Map<number, DoneName | DoneName[]>();
+  #hour = { began: NaN, directory: "" };
 
   /** As the tree has it. */
   load(directory: string, names: readonly string[]): void {
@@ -29,7 +33,7 @@ export class DoneIndex {
 
   /** Where the entry of a run that ends now goes; a directory that is full is followed by another. */
   add(ended: number, id: number, token: string): { readonly directory: string; readonly isNew: boolean } {
-    const hour = new Date(ended).toISOString().slice(0, 13).replaceAll(/[-T]/g, "");
+    const hour = this.#hourDirectory(ended);
     for (let n = 0; ; n++) {
       const directory = n === 0 ? hour : `${hour}-${n}`;
       const entries = this.#directories.get(directory);
@@ -44,7 +48,8 @@ export class DoneIndex {
   }
 
   of(id: number): readonly DoneName[] {
-    return this.#byId.get(id) ?? [];
+    const known = this.#byId.get(id) ?? [];
+    return Array.isArray(known) ? known : [known];
   }
 
   /** Directories whose hour began before; nothing more is written there. */
@@ -76,8 +81,17 @@ export class DoneIndex {
     if (entries === undefined) this.#directories.set(name.directory, [name]);
     else entries.push(name);
     const known = this.#byId.get(name.id);
-    if (known === undefined) this.#byId.set(name.id, [name]);
-    else known.push(name);
+    if (known === undefined) this.#byId.set(name.id, name);
+    else if (Array.isArray(known)) known.push(name);
+    else this.#byId.set(name.id, [known, name]);
+  }
+
+  /** One text for all entries of an hour, not one for each. */
+  #hourDirectory(ended: number): string {
+    const began = Math.floor(ended / HOUR_MS);
+    if (began !== this.#hour.began)
+      this.#hour = { began, directory: new Date(ended).toISOString().slice(0, 13).replaceAll(/[-T]/g, "") };
+    return this.#hour.directory;
   }
 }
 

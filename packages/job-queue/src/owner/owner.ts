@@ -83,7 +83,7 @@ export class ShardOwner {
     this.#history = new History({ session, shard: term.shard, index: tree.done, archive });
     this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
     this.#clearOldCounters(tree);
-    for (const unit of this.#shard.takeUnits()) void this.#pipeline.write(this.#writer.opsOf(unit));
+    for (const unit of this.#shard.takeUnits()) this.#pipeline.write(this.#writer.opsOf(unit));
     this.#shard.takeWoken();
     this.#watchTerm();
     const onLost = (): void => this.#pipeline.end("the session is lost");
@@ -108,12 +108,14 @@ export class ShardOwner {
   }
 
   /** Null: the term ended before the answer was certain. */
-  async ask(command: Command): Promise<Reply | null> {
-    if (this.over.aborted) return null;
-    const { answer, written } = this.#carryOut(command);
-    this.#serveWaiters();
-    this.#rest();
-    return (await written) ? this.#withRuns(command, answer) : null;
+  ask(command: Command): Promise<Reply | null> {
+    if (this.over.aborted) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const answer = this.#carryOut(command);
+      this.#pipeline.whenWritten((written) => resolve(written ? this.#withRuns(command, answer) : null));
+      this.#serveWaiters();
+      this.#rest();
+    });
   }
 
   /** What has ended is not in memory. */
@@ -146,7 +148,10 @@ export class ShardOwner {
     const { session, archive } = this.#ports;
     if (archive === undefined) return 0;
     const { shard } = this.term;
-    const write = (ops: readonly Op[]): Promise<boolean> => this.#pipeline.write(ops);
+    const write = (ops: readonly Op[]): Promise<boolean> => {
+      this.#pipeline.write(ops);
+      return this.#pipeline.written();
+    };
     const ports = { session, shard, write, keep: (runs: readonly EndedRun[]) => archive.keep(shard, runs) };
     let gone = 0;
     for (const directory of this.#done.directoriesBefore(this.#now() - olderThanMs - HOUR_MS)) {
@@ -175,10 +180,12 @@ export class ShardOwner {
   }
 
   /** The memory is changed; the answer counts when everything up to here is written. */
-  #carryOut(command: Command): { readonly answer: Reply; readonly written: Promise<boolean> } {
-    const { reply: answer, units } = decide(this.#shard, command, this.#now());
-    for (const unit of units) void this.#pipeline.write(this.#writer.opsOf(unit));
-    return { answer, written: this.#pipeline.written() };
+  #carryOut(command: Command): Reply {
+    const { reply: answer, units, notices } = decide(this.#shard, command, this.#now());
+    for (const unit of units) this.#pipeline.write(this.#writer.opsOf(unit));
+    if (notices.length > 0)
+      void this.#pipeline.written().then((written) => written && this.#ports.onNotices?.(notices));
+    return answer;
   }
 
   /** One job, one wake-up. */
@@ -199,9 +206,9 @@ export class ShardOwner {
     while (this.#shard.index.best(waiter.wanted) !== null) {
       const given = this.#carryOut(command);
       // Poison is nobody's: what comes after it may be theirs.
-      if (!hasJobs(given.answer)) continue;
+      if (!hasJobs(given)) continue;
       this.#waiters.remove(waiter);
-      void given.written.then((written) => answer(written ? given.answer : null));
+      this.#pipeline.whenWritten((written) => answer(written ? given : null));
       return;
     }
   }
@@ -214,11 +221,10 @@ export class ShardOwner {
 
   #rest(): void {
     const next = this.#nextMoment();
-    if (next === this.#wakeAt) return;
+    // A timer that comes too early finds nothing to do and rests again: cheaper than a new one for each lease that ends.
+    if (next >= this.#wakeAt) return;
     this.#stopTimer?.();
-    this.#stopTimer = null;
     this.#wakeAt = next;
-    if (next === Infinity) return;
     const ms = Math.min(Math.max(1, next - this.#now()), LONGEST_REST_MS);
     this.#stopTimer = this.#ports.later(ms, () => this.#wake());
   }
@@ -241,7 +247,7 @@ export class ShardOwner {
 
   #clearOldCounters({ counters }: Tree): void {
     for (const { term, version } of counters)
-      void this.#pipeline.write([{ op: "delete", path: paths.counter(this.term.shard, term), version }]);
+      this.#pipeline.write([{ op: "delete", path: paths.counter(this.term.shard, term), version }]);
   }
 
   /** Whoever deposes us deletes our term: better heard than found out. */

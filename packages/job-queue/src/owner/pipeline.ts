@@ -11,7 +11,9 @@ import { fence, type Term } from "./term.ts";
 interface Member {
   readonly ops: readonly Op[];
   readonly bytes: number;
-  readonly settle: (written: boolean) => void;
+  /** Who wants to hear that it is written. */
+  readonly listeners: ((written: boolean) => void)[];
+  isWritten: boolean;
 }
 
 /** One transaction. Its ops stay as they are however often it is sent: a late copy can only do the same. */
@@ -45,7 +47,7 @@ export class Pipeline {
   #rounds = 0;
   #flushing = false;
   #over = false;
-  #last: Promise<boolean> = Promise.resolve(true);
+  #last: Member | null = null;
 
   constructor(session: Session, term: Term, onOver: (why: string) => void, hooks: PipelineHooks = {}) {
     this.#session = session;
@@ -54,19 +56,25 @@ export class Pipeline {
     this.#hooks = hooks;
   }
 
-  /** True when it is written; false when the term is over: then it may or may not be. */
-  write(ops: readonly Op[]): Promise<boolean> {
-    if (this.#over) return Promise.resolve(false);
-    this.#last = new Promise((settle) => {
-      this.#waiting.push({ ops, bytes: sizeOf(ops), settle });
-      this.#flushSoon();
-    });
-    return this.#last;
+  write(ops: readonly Op[]): void {
+    if (this.#over) return;
+    this.#last = { ops, bytes: sizeOf(ops), listeners: [], isWritten: false };
+    this.#waiting.push(this.#last);
+    this.#flushSoon();
   }
 
-  /** When everything that was given to it so far is written. */
+  /**
+   * When everything that was given to it so far is written: true. False when the term is over: then it may or may not be.
+   * A call and no promise, because every command has one: who wants a promise makes it.
+   */
+  whenWritten(listener: (written: boolean) => void): void {
+    if (this.#over) listener(false);
+    else if (this.#last === null || this.#last.isWritten) listener(true);
+    else this.#last.listeners.push(listener);
+  }
+
   written(): Promise<boolean> {
-    return this.#over ? Promise.resolve(false) : this.#last;
+    return new Promise((resolve) => this.whenWritten(resolve));
   }
 
   /** Nothing more is sent, and what is open is answered. */
@@ -76,7 +84,7 @@ export class Pipeline {
     const open = [...this.#sent.flatMap(({ members }) => members), ...this.#waiting];
     this.#sent = [];
     this.#waiting = [];
-    for (const { settle } of open) settle(false);
+    for (const { listeners } of open) for (const listener of listeners) listener(false);
     this.#onOver(why);
   }
 
@@ -135,7 +143,10 @@ export class Pipeline {
   }
 
   #settle(group: Group | undefined): void {
-    for (const { settle } of group?.members ?? []) settle(true);
+    for (const member of group?.members ?? []) {
+      member.isWritten = true;
+      for (const listener of member.listeners) listener(true);
+    }
   }
 
   /** Nothing more is sent until everything that was has its answer: then the counter says how much of it counts. */
@@ -191,5 +202,9 @@ const isRefusal = (answer: MultiAnswer & { readonly ok: false }): boolean =>
   !isSilence(answer.code) && answer.index > 1;
 
 const OP_OVERHEAD = 60;
-const sizeOf = (ops: readonly Op[]): number =>
-  ops.reduce((sum, op) => sum + op.path.length + ("data" in op ? op.data.length : 0) + OP_OVERHEAD, 0);
+function sizeOf(ops: readonly Op[]): number {
+  let bytes = 0;
+  for (const op of ops)
+    bytes += op.path.length + OP_OVERHEAD + (op.op === "create" || op.op === "set" ? op.data.length : 0);
+  return bytes;
+}

@@ -16,17 +16,19 @@ const MOVE_OF = { finished: "finish", failed: "fail", retried: "retry" } as cons
 
 /** `job` as it was before its end, with the data that came with the end. */
 export function doneOf(job: Job, { outcome, end: { exit, result }, last, now }: Ended): Done {
+  // What is undefined is not written.
   return {
     name: job.name,
     tenant: job.tenant,
-    ...(job.lease === undefined || job.lease.worker === "" ? {} : { worker: job.lease.worker }),
-    ...(outcome === "finished" ? {} : { outcome }),
-    ...(exit === null ? {} : { exit }),
-    ...(result === null ? {} : typeof result === "string" ? { result } : { resultRef: result }),
+    worker: job.lease === undefined || job.lease.worker === "" ? undefined : job.lease.worker,
+    outcome: outcome === "finished" ? undefined : outcome,
+    exit: exit ?? undefined,
+    result: typeof result === "string" ? result : undefined,
+    resultRef: result === null || typeof result === "string" ? undefined : result,
     created: job.created,
-    ...(job.lastRun === undefined ? {} : { started: job.lastRun }),
+    started: job.lastRun,
     ended: now,
-    ...(last ? { job: restOf(job, MOVE_OF[outcome], now) } : {}),
+    job: last ? restOf(job, MOVE_OF[outcome], now) : undefined,
   };
 }
 
