@@ -45,7 +45,8 @@ afterAll(async () => {
   await here.close();
 });
 
-test("two owners killed under load, one stopped in order: every accepted job ends once, and the log shows no fault", async () => {
+/** Jobs are made, taken and ended while something happens to the owners; then every accepted one must have ended, once. */
+async function underLoad(happens: (accepted: ReadonlySet<number>) => Promise<void>): Promise<void> {
   const { router } = here;
   const accepted = new Set<number>();
   const finished = new Map<number, number>();
@@ -70,14 +71,8 @@ test("two owners killed under load, one stopped in order: every accepted job end
   };
   const working = Promise.all(Array.from({ length: 8 }, (_, n) => worker(n)));
   const creating = Promise.all(Array.from({ length: 8 }, (_, n) => creator(n)));
-  await waitFor(() => accepted.size > JOBS / 6);
-  await end("api-1", "SIGKILL");
-  await waitFor(() => accepted.size > JOBS / 3 && ownedBy("api-1") < 16);
-  start("api-3");
-  await waitFor(() => ownedBy("api-3") > 0, { what: "the newcomer owning" });
-  await end("api-2", "SIGKILL");
+  await happens(accepted);
   await creating;
-  await end("api-3", "SIGTERM");
   await waitFor(() => [...accepted].every((id) => finished.has(id)), { what: "the end of every accepted job" });
   isOver = true;
   await working;
@@ -88,4 +83,27 @@ test("two owners killed under load, one stopped in order: every accepted job end
       ({ invariant, detail }) => `${invariant}: ${detail}`,
     ),
   ).toEqual([]);
+}
+
+test("an owner that stands still is replaced, and does no harm when it goes on", async () => {
+  await underLoad(async (accepted) => {
+    await waitFor(() => accepted.size > JOBS / 6);
+    children.get("api-1")!.kill("SIGSTOP");
+    // Other shards go on meanwhile; nobody asks for those of tenants that have none.
+    await waitFor(() => accepted.size > JOBS / 2);
+    children.get("api-1")!.kill("SIGCONT");
+  });
+});
+
+test("two owners killed under load, one stopped in order: every accepted job ends once, and the log shows no fault", async () => {
+  await underLoad(async (accepted) => {
+    await waitFor(() => accepted.size > JOBS / 6);
+    await end("api-1", "SIGKILL");
+    await waitFor(() => accepted.size > JOBS / 3 && ownedBy("api-1") < 16);
+    start("api-3");
+    await waitFor(() => ownedBy("api-3") > 0, { what: "the newcomer owning" });
+    await end("api-2", "SIGKILL");
+    await waitFor(() => accepted.size >= JOBS);
+    await end("api-3", "SIGTERM");
+  });
 });
