@@ -4,7 +4,7 @@ import type { Op, Session } from "@sluice/zookeeper";
 import { z } from "zod";
 import { type Change, change } from "./change.ts";
 import { paths, splitVersion, typeProblem } from "./paths.ts";
-import { decodeHandler, readAll, readNewest, readVersion, type Silent, versionsOf } from "./read.ts";
+import { decodeHandler, readAll, readNewest, readTypes, readVersion, type Silent, versionsOf } from "./read.ts";
 
 export interface HandlersPorts {
   readonly nowMs: () => number;
@@ -28,6 +28,10 @@ export interface Handlers {
   list(tenant: string | null): Promise<readonly Handler[] | Silent>;
   /** All versions, or the one that is named; answers which. */
   remove(tenant: string, type: string, by: string): Promise<readonly number[] | Silent>;
+  /** Its jobs are for whoever runs handlers, even while it has none. False: no answer. */
+  expect(tenant: string, type: string): Promise<boolean>;
+  /** Types that have a handler, had one, or are expected to get one, by tenant. */
+  types(): Promise<ReadonlyMap<string, ReadonlySet<string>> | Silent>;
   /** Told after every change, as long as the session lives; returns the way to stop it. */
   watch(onChange: () => void): () => void;
 }
@@ -37,6 +41,8 @@ export type OpenedHandlers =
 
 /** Older ones go when a new one comes. */
 const VERSIONS_KEPT = 20;
+/** Of one tenant; whoever adds jobs of ever new types fills no tree with them. */
+const TYPES_EXPECTED = 1_000;
 
 export async function openHandlers(session: Session, ports: HandlersPorts): Promise<OpenedHandlers> {
   for (const path of paths.frame) {
@@ -53,6 +59,8 @@ export async function openHandlers(session: Session, ports: HandlersPorts): Prom
       },
       list: (tenant) => readAll(session, tenant),
       remove: (tenant, type, by) => remove(session, tenant, type, by),
+      expect: (tenant, type) => expectType(session, tenant, splitVersion(type).type),
+      types: () => readTypes(session),
       watch: (onChange) => watch(session, onChange),
     },
   };
@@ -78,7 +86,7 @@ async function planPut(session: Session, handler: Omit<Handler, "version">): Pro
   if (!tenantNode.ok || versions === "silence") return "silence";
   if (!typeNode.ok && typeNode.code !== "NO_NODE") return "silence";
   const made = { ...handler, version: (typeNode.ok ? lastOf(typeNode.value.data) : 0) + 1 };
-  const last = Buffer.from(JSON.stringify({ last: made.version }));
+  const last = lastIs(made.version);
   const path = paths.version(tenant, type, made.version);
   const tooOld = versions.slice(0, Math.max(0, versions.length - VERSIONS_KEPT + 1));
   const ops: Op[] = [
@@ -95,6 +103,27 @@ async function planPut(session: Session, handler: Omit<Handler, "version">): Pro
     return node.code === "NO_NODE" ? { ok: true, value: false } : { ok: false };
   };
   return { ops, result: made, isThere };
+}
+
+/** Only its place: what comes later finds it there. */
+async function expectType(session: Session, tenant: string, type: string): Promise<boolean> {
+  const [home, place] = [paths.tenant(tenant), paths.type(tenant, type)];
+  const done = await change<null>(session, "", async () => {
+    const [tenantNode, typeNode] = [await session.exists(home), await session.exists(place)];
+    if (!tenantNode.ok || !typeNode.ok) return "silence";
+    if (typeNode.value !== null) return { nothing: null };
+    if ((tenantNode.value?.numChildren ?? 0) >= TYPES_EXPECTED) return { nothing: null };
+    const ops: Op[] = [
+      ...(tenantNode.value === null ? [{ op: "create", path: home, data: Buffer.alloc(0) } as const] : []),
+      { op: "create", path: place, data: lastIs(0) },
+    ];
+    const isThere: Change<null>["isThere"] = async () => {
+      const node = await session.exists(place);
+      return node.ok ? { ok: true, value: node.value !== null } : { ok: false };
+    };
+    return { ops, result: null, isThere };
+  });
+  return done.ok;
 }
 
 async function remove(session: Session, tenant: string, raw: string, by: string): Promise<readonly number[] | Silent> {
@@ -122,7 +151,8 @@ const deletion = (tenant: string, type: string, version: number): Op => ({
 
 const encode = (handler: Handler): Buffer => Buffer.from(JSON.stringify(handler));
 
-const LastSchema = z.object({ last: z.int().min(1) });
+const LastSchema = z.object({ last: z.int().min(0) });
+const lastIs = (version: number): Buffer => Buffer.from(JSON.stringify({ last: version }));
 const lastOf = (data: Buffer): number => LastSchema.parse(JSON.parse(data.toString("utf8"))).last;
 
 /** Armed before it is told: nothing that changes meanwhile is missed. */

@@ -66,6 +66,18 @@ export async function readAll(session: Session, tenant: string | null): Promise<
   return readPlaces(session, places);
 }
 
+export async function readTypes(session: Session): Promise<ReadonlyMap<string, ReadonlySet<string>> | Silent> {
+  const tenants = await namesBelow(session, paths.root);
+  if (tenants === "silence") return "silence";
+  const types = new Map<string, ReadonlySet<string>>();
+  for (const tenant of tenants) {
+    const names = await namesBelow(session, paths.tenant(tenant));
+    if (names === "silence") return "silence";
+    types.set(tenant, new Set(names.map(decodeType)));
+  }
+  return types;
+}
+
 async function readPlaces(session: Session, places: readonly string[]): Promise<readonly Handler[] | Silent> {
   const handlers: Handler[] = [];
   for (let at = 0; at < places.length; at += READ_AT_ONCE) {

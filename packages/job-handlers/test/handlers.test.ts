@@ -113,3 +113,21 @@ test("whoever watches hears of every change that they have not seen", async () =
   await waitFor(() => seen === null);
   stop();
 });
+
+test("a type that jobs were added for is known before it has a handler, and after", async () => {
+  const known = async (): Promise<readonly string[]> => {
+    const types = await handlers.types();
+    return types === "silence" ? ["silence"] : [...(types.get(tenant) ?? [])].sort();
+  };
+  const others = await Promise.all(Array.from({ length: 5 }, opened));
+  expect(await Promise.all(others.map((other) => other.expect(tenant, "greet@2")))).toEqual(others.map(() => true));
+  expect(await known()).toEqual(["greet"]);
+  expect(await bodyOf("greet")).toBe(null);
+
+  expect(await handlers.put(tenant, "greet", node("hello"), "ada")).toMatchObject({ handler: { version: 1 } });
+  await handlers.remove(tenant, "greet", "ada");
+  expect(await handlers.put(tenant, "greet", node("again"), "ada")).toMatchObject({ handler: { version: 2 } });
+  expect(await handlers.expect(tenant, "greet")).toBe(true);
+  expect(await known()).toEqual(["greet"]);
+  expect(await bodyOf("greet")).toBe("again");
+});

@@ -39,13 +39,21 @@ type CommandEndpoint<V extends CommandVerb> = Endpoint<
   (typeof COMMAND_ANSWERS)[V]
 >;
 
+/** Other than to use one's own jobs. */
+const PERMISSIONS: ReadonlyMap<CommandVerb, Endpoint["permission"]> = new Map([
+  ["QueryJob", "see-jobs"],
+  ["Status", "see-jobs"],
+  ["CrashBedrockJob", "act-on-workers"],
+  ["ClearCrashedBedrockJobs", "act-on-workers"],
+]);
+
 const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V> => ({
   id,
   method: "post",
   path: `/v1/tenants/{tenant}/commands/${verb}`,
   group: "Commands",
   summary: verb,
-  permission: verb === "QueryJob" ? "see-jobs" : "use-jobs",
+  permission: PERMISSIONS.get(verb) ?? "use-jobs",
   params: ofTenant,
   body: COMMAND_BODIES[verb],
   answer: COMMAND_ANSWERS[verb],
@@ -65,6 +73,9 @@ const COMMAND_ENDPOINTS = {
   cancelJob: command("cancelJob", "CancelJob"),
   deleteJob: command("deleteJob", "DeleteJob"),
   requeueJobs: command("requeueJobs", "RequeueJobs"),
+  crashBedrockJob: command("crashBedrockJob", "CrashBedrockJob"),
+  clearCrashedBedrockJobs: command("clearCrashedBedrockJobs", "ClearCrashedBedrockJobs"),
+  status: command("status", "Status"),
 } as const;
 
 const LOOKING_ENDPOINTS = {
@@ -151,6 +162,13 @@ const WORKER_ENDPOINTS = {
       worker: z.string().min(1).max(128),
       tenants: z.array(tenantName).max(1_000).optional().describe("without: all that the caller may use"),
       types: z.array(namePattern).max(1_000).optional().describe("patterns; without: every type"),
+      handled: z
+        .boolean()
+        .optional()
+        .describe(
+          "only types that have a handler, had one, or were added for one; others belong to workers of their own",
+        ),
+      besides: z.array(namePattern).max(100).optional().describe("with `handled`: these in any case (patterns)"),
       limit: z.int().min(1).max(100).default(1),
       waitMs: z.int().min(0).max(60_000).default(0).describe("how long to wait for the first one"),
     }),

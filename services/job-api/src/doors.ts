@@ -2,14 +2,16 @@
 import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
 import { type HttpServer, listen } from "@sluice/http-api";
 import { jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
+import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { admitOnWire } from "./admit.ts";
 import { isLoopback, type JobApiConfig } from "./config.ts";
+import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
 import { DOOR_METRICS } from "./metrics.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
 import { makePurge, purgeOperation } from "./purge.ts";
-import { openHandlersPort, openWorkersPort } from "./registries.ts";
+import { handlersOf, handlersPort, openWorkersPort } from "./registries.ts";
 
 export interface Doors {
   /** Takes no more, answers what it has. */
@@ -59,18 +61,35 @@ function portsOf(
   { clock }: ServiceParts,
   leaving: AbortSignal,
 ): JobPorts {
+  const handlers = handlersOf(sessions.first, clock);
+  const handled = new HandledTypes(handlers, later);
+  leaving.addEventListener("abort", () => handled.stop(), { once: true });
   return {
-    queue,
-    addLines: (jobtype, payloads) => adds.addLines(jobtype, payloads),
+    queue: {
+      ask: (tenant, command) => {
+        for (const type of followersIn(command)) handled.expect(tenant, type);
+        return queue.ask(tenant, command);
+      },
+      wait: (tenant, command, timeoutMs, gone) => queue.wait(tenant, command, timeoutMs, gone),
+    },
+    addLines: (jobtype, payloads) => {
+      handled.expect(jobtype.tenant, jobtype.name);
+      return adds.addLines(jobtype, payloads);
+    },
     everyShard: (command) => router.everyShard(command),
     take: (asked) => router.take(asked),
     shards: () => router.shards(),
     blobs,
-    handlers: openHandlersPort(sessions.first, clock),
+    handlers: handlersPort(handlers),
+    isHandled: (tenant, type) => handled.has(tenant, type),
     workers: openWorkersPort(sessions.first, clock),
     leaving,
   };
 }
+
+/** What a handler's result is handed on to. */
+const followersIn = (command: Command): readonly string[] =>
+  command.verb === "CreateJobs" ? command.jobs.flatMap(({ onFinish }) => onFinish ?? []) : [];
 
 function authenticatorOf(
   settings: JobApiConfig,

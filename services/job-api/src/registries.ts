@@ -6,11 +6,16 @@ import type { Clock, SessionKeeper } from "@sluice/zookeeper";
 import { randomUUID } from "node:crypto";
 import { perSession } from "./per-session.ts";
 
-export function openHandlersPort(keeper: SessionKeeper, { nowMs }: Clock): HandlersPort {
-  const open = perSession<Handlers>(keeper, async (session) => {
+/** Null: no answer. */
+export type OpenHandlers = () => Promise<Handlers | null>;
+
+export const handlersOf = (keeper: SessionKeeper, { nowMs }: Clock): OpenHandlers =>
+  perSession<Handlers>(keeper, async (session) => {
     const opened = await openHandlers(session, { nowMs, newId: randomUUID });
     return opened.ok ? opened.handlers : null;
   });
+
+export function handlersPort(open: OpenHandlers): HandlersPort {
   return {
     put: async (...asked) => (await (await open())?.put(...asked)) ?? { ok: false, why: "no-answer" },
     async get(...asked) {

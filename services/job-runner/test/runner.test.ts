@@ -74,10 +74,20 @@ test("M21, M22: lines with J: become jobs of the same tenant, whatever they say;
 });
 
 test("M19: a job without a handler is tried until there is one", async () => {
-  const id = await add("later", "x");
+  const id = await stage.addLine("alpha", "later", "x");
   await waitFor(async () => ((await described(id))?.events ?? []).some(({ what }) => what === "retry"));
   await handler("later", { body: "return 'at last'" });
   expect(await ended(id)).toMatchObject({ result: "at last" });
+});
+
+test("a job of a type that never had a handler is left to workers of its own", async () => {
+  const own = await add("by-hand");
+  await handler("by-runner", { body: "return 'done'" });
+  // Added later, run at once: the runner has seen both.
+  await ended(await add("by-runner"));
+  const taken = await jobs.getJob({ name: "by-hand" });
+  expect(taken).toMatchObject({ ok: true, value: { jobID: own } });
+  expect((await described(own))!.events.map(({ what }) => what)).toEqual(["create", "take"]);
 });
 
 test("M18: a job that never ends well is abandoned, kept as FAILED and reported", async () => {

@@ -77,5 +77,6 @@ const portsOf = (owner: ShardOwner): JobPorts => ({
     list: () => Promise.resolve("silence"),
     remove: () => Promise.resolve("silence"),
   },
+  isHandled: () => true,
   workers: () => Promise.resolve([]),
 });

@@ -1,4 +1,6 @@
 /** What the HTTP doors need of the rest of the process. */
+import type { Errands } from "../bedrock/errands.ts";
+import type { Hear } from "../heard.ts";
 import type { Answer, BlobStore, Command, QueuePort, Reply, TakenView } from "@sluice/job-queue";
 import type { Handler, HandlerSpec, JobWorker, QueueShard } from "@sluice/wire";
 
@@ -13,6 +15,7 @@ export interface Taking {
   /** Of "all", these not. */
   readonly without: readonly string[];
   readonly types?: readonly string[];
+  readonly accepts?: (tenant: string, type: string) => boolean;
   readonly limit: number;
   readonly waitMs: number;
   readonly gone: AbortSignal;
@@ -49,8 +52,15 @@ export interface JobPorts {
   /** Null: no store, so nothing large either. */
   readonly blobs: BlobStore | null;
   readonly handlers: HandlersPort;
+  /** Whether jobs of this type are for whoever runs handlers. */
+  readonly isHandled: (tenant: string, type: string) => boolean;
   /** Null: no answer. */
   readonly workers: () => Promise<readonly JobWorker[] | null>;
   /** Aborts when this process is about to go: whoever waits for a job waits no longer. */
   readonly leaving: AbortSignal;
+  /** Told of jobs that come, are taken, end and go. */
+  readonly hear: Hear;
+  /** Commands for whose answer nobody waits. */
+  readonly errands: Errands;
+  readonly now: () => number;
 }

@@ -1,30 +1,38 @@
 /** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
 import { ANSWERED, type Operation, problem } from "@sluice/http-api";
-import { fetchLarge, type Reply, STATUS, SYSTEM_TENANT, type TakenView } from "@sluice/job-queue";
-import { JOBS } from "@sluice/wire";
+import {
+  fetchLarge,
+  matchesName,
+  parseNames,
+  type Reply,
+  STATUS,
+  SYSTEM_TENANT,
+  type TakenView,
+} from "@sluice/job-queue";
+import { type BodyOf, JOBS } from "@sluice/wire";
 import { giveBack } from "../queue-port.ts";
 import { printTaken } from "./answers.ts";
-import type { JobPorts, TakenOfTenant } from "./ports.ts";
-import { goneOf, serve, SILENCE } from "./serve.ts";
+import type { JobPorts, TakenOfTenant, Taking } from "./ports.ts";
+import { patienceOf, serve, SILENCE } from "./serve.ts";
 import { tenantProblem } from "./tenancy.ts";
 
 export const workerOperations = (ports: JobPorts): readonly Operation[] => [
   serve(JOBS.takeJobs, async ({ body, caller, response }) => {
-    const { worker, tenants = caller.tenants, types, limit, waitMs } = body;
+    const { worker, tenants = caller.tenants, limit, waitMs } = body;
     for (const tenant of tenants === "all" ? [] : tenants) {
       const refused = tenantProblem(caller, tenant, body.tenants === undefined ? "look" : "act");
       if (refused !== null) return { problem: refused };
     }
-    const gone = goneOf(response);
+    const { gone, over } = patienceOf(response, ports.leaving);
     const without = caller.role === "admin" ? [] : [SYSTEM_TENANT];
     const wanted = tenants === "all" ? tenants : tenants.filter((tenant) => !without.includes(tenant));
-    const over = AbortSignal.any([gone, ports.leaving]);
     const asked = { worker, tenants: wanted, without, limit, waitMs, gone: over };
-    const jobs = await whole(ports, await ports.take(types === undefined ? asked : { ...asked, types }));
+    const jobs = await whole(ports, await ports.take({ ...asked, ...narrowedBy(body, ports) }));
     if (gone.aborted) {
       await ungive(ports, jobs);
       return ANSWERED;
     }
+    tellTaken(ports, jobs, { caller: caller.name, worker });
     return { json: `{"jobs":[${jobs.map(printFairly).join(",")}]}` };
   }),
   serve(JOBS.renewLeases, async ({ body, caller }) => {
@@ -59,6 +67,30 @@ export const workerOperations = (ports: JobPorts): readonly Operation[] => [
     return workers === null ? SILENCE : { value: { items: [...workers] } };
   }),
 ];
+
+function narrowedBy(
+  { types, handled = false, besides = [] }: BodyOf<typeof JOBS.takeJobs>,
+  { isHandled }: JobPorts,
+): Pick<Taking, "types" | "accepts"> {
+  const always = besides.map((pattern) => parseNames(pattern));
+  const accepts = (tenant: string, type: string): boolean =>
+    isHandled(tenant, type) || always.some((each) => matchesName(each, type));
+  return { ...(types === undefined ? {} : { types }), ...(handled ? { accepts } : {}) };
+}
+
+/** A line for each tenant. */
+function tellTaken(
+  { hear }: JobPorts,
+  jobs: readonly TakenOfTenant[],
+  by: { readonly caller: string; readonly worker: string },
+): void {
+  for (const tenant of new Set(jobs.map((job) => job.tenant))) {
+    const own = jobs.filter((job) => job.tenant === tenant);
+    const names = [...new Set(own.map(({ name }) => name))];
+    const [ids, runs] = [own.map(({ jobID }) => jobID), own.map(({ token }) => token)];
+    hear({ what: "taken", door: "http", ...by, tenant, ids, names, runs });
+  }
+}
 
 const printFairly = ({ tenant, token, ...view }: TakenOfTenant): string =>
   `${printTaken(view, token).slice(0, -1)},"tenant":${JSON.stringify(tenant)}}`;

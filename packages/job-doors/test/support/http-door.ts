@@ -50,6 +50,7 @@ export const portsOf = (queue: MemoryQueue): JobPorts => ({
   shards: () => [],
   blobs: null,
   handlers: memoryHandlers(),
+  isHandled: () => true,
   workers: () => Promise.resolve([]),
   leaving: new AbortController().signal,
 });

@@ -24,6 +24,8 @@ export interface Take {
   readonly without?: readonly string[];
   /** Patterns; all types unless given. */
   readonly types?: readonly string[];
+  /** What else is not theirs. */
+  readonly accepts?: (tenant: string, type: string) => boolean;
   readonly limit: number;
   readonly waitMs: number;
   readonly gone: AbortSignal;
@@ -94,12 +96,13 @@ export class Taker {
   }
 
   /** One pick for each job, then one request for each type. */
-  #plan({ tenants, without = [], limit }: Take, types: readonly NameMatch[] | null): readonly Planned[] {
+  #plan({ tenants, without = [], accepts, limit }: Take, types: readonly NameMatch[] | null): readonly Planned[] {
     const { clock, board, waiting } = this.#ports;
     const now = clock.monotonicMs();
     const isWanted = ({ tenant, name }: WaitingType): boolean =>
       (tenants === "all" ? !without.includes(tenant) : tenants.includes(tenant)) &&
-      (types === null || types.some((each) => matchesName(each, name)));
+      (types === null || types.some((each) => matchesName(each, name))) &&
+      accepts?.(tenant, name) !== false;
     const left = new Map<string, { readonly shard: number; type: WaitingType }>();
     for (const { shard, type } of waiting()) {
       const count = isWanted(type) ? board.left(shard, type, now) : 0;
