@@ -4,7 +4,7 @@ export { createEgress } from "./egress/egress.ts";
 export type { Egress, EgressConfig, PostOptions, RequestOptions } from "./egress/egress.ts";
 export type { EgressResponse } from "./egress/response.ts";
 export type { Resolve } from "./egress/connector.ts";
-export { LOOPBACK, policyOf, PUBLIC_ONLY } from "./egress/policy.ts";
+export { LOOPBACK, policyOf, portOf, PUBLIC_ONLY, refusalOf } from "./egress/policy.ts";
 export type { AllowRule, EgressPolicy, EgressSettings } from "./egress/policy.ts";
 export { type BasicAuth, type Credentials, credentialsProblem, openCredentials } from "./egress/credentials.ts";
 export { DigestMeter, digestMatches, meterStream } from "./digest-meter.ts";

@@ -2,6 +2,7 @@
 import { openJobs, type JobClient } from "@sluice/job-client";
 import { createEgress, type Egress, policyOf } from "@sluice/safe-io";
 import type { ExtraServer, ServiceParts } from "@sluice/stage-runtime";
+import { randomUUID } from "node:crypto";
 import { rmdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunnerConfig } from "./config.ts";
@@ -10,6 +11,7 @@ import { type Engine, openEngine } from "./container/engine.ts";
 import { openFilesets } from "./container/filesets.ts";
 import { fleetWork, makeSchedules } from "./fleet-work.ts";
 import { type RunnerMetrics, runnerMetrics } from "./metrics.ts";
+import { ownPolicy } from "./own-policy.ts";
 import { machineStats } from "./presence/machine.ts";
 import { Presence } from "./presence/presence.ts";
 import { httpRunner } from "./run/http-runner.ts";
@@ -49,8 +51,10 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     besides: withoutHandler(config),
   });
   const egress = createEgress({ policy: policyOf(config), connectionsPerHost: SOCKETS, maxRedirects: 0 });
+  const own = createEgress({ policy: ownPolicy(config), connectionsPerHost: SOCKETS, maxRedirects: 0 });
   const engine = engineOf(config);
-  const runners = runnersOf(config, parts, host, { metrics, egress, engine });
+  const instance = randomUUID();
+  const runners = runnersOf(config, parts, host, { metrics, egress, own, engine, instance });
   const loop: WorkLoop = new WorkLoop({
     queue,
     runners,
@@ -84,16 +88,20 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     pause,
     log,
     releaseWorker: (name) => queue.releaseWorker(name),
-    shutDown: (entry) => shutDown(config.DEAD_WORKER_HOOK, entry, egress),
+    shutDown: (entry) => shutDown(config.DEAD_WORKER_HOOK, entry, own),
     onPresent: (present, why) => {
       loop.allow(present);
       if (!present) loop.dropAll(why);
     },
     onDead: (workers) => metrics.dead(workers),
-    onAlive: (alive) => sweep(engine, alive, parts),
+    onAlive: (alive) =>
+      sweep(engine, parts, (worker, of) => !alive.has(worker) || (worker === config.WORKER_ID && of !== instance)),
   });
   const boxes = host.standing.box.root;
-  return { name: "job-runner", ...lifeOf({ config, parts, loop, presence, runners, client, egress, queue, boxes }) };
+  return {
+    name: "job-runner",
+    ...lifeOf({ config, parts, loop, presence, runners, client, egresses: [egress, own], queue, boxes }),
+  };
 }
 
 const FLEET_TYPES = "fleet/*";
@@ -111,14 +119,14 @@ interface Life {
   readonly presence: Presence;
   readonly runners: Readonly<Record<string, Runner>>;
   readonly client: JobClient;
-  readonly egress: Egress;
+  readonly egresses: readonly Egress[];
   readonly queue: { releaseWorker(name: string): Promise<boolean> };
   /** The empty folder over which boxes mount their own. */
   readonly boxes: string;
 }
 
 function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
-  const { config, parts, loop, presence, runners, client, egress, queue, boxes } = life;
+  const { config, parts, loop, presence, runners, client, egresses, queue, boxes } = life;
   const over = new AbortController();
   return {
     start: () => {
@@ -141,7 +149,7 @@ function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
       await presence.stop();
       for (const runner of Object.values(runners)) await runner.close();
       await client.close();
-      await egress.close();
+      for (const egress of egresses) await egress.close();
       await rmdir(boxes).catch(() => undefined);
     },
   };
@@ -160,15 +168,19 @@ const engineOf = (config: RunnerConfig): Engine | null =>
 
 interface RunnerParts {
   readonly metrics: RunnerMetrics;
+  /** For what tenants ask for. */
   readonly egress: Egress;
+  /** For what the fleet itself asks. */
+  readonly own: Egress;
   readonly engine: Engine | null;
+  readonly instance: string;
 }
 
 function runnersOf(
   config: RunnerConfig,
   { log }: ServiceParts,
   { standing }: RunnerHost,
-  { metrics, egress, engine }: RunnerParts,
+  { metrics, egress, own, engine, instance }: RunnerParts,
 ): Readonly<Record<"node" | "http" | "container", Runner>> {
   const refused = refusalOf(config, standing);
   log.info({ walls: standing.walls, missing: standing.missing, refused }, "walls around tenants' code");
@@ -194,8 +206,9 @@ function runnersOf(
     http: httpRunner({ egress, timeoutMs: config.HTTP_TIMEOUT_MS }),
     container: containerRunner({
       engine,
-      filesets: openFilesets(config.FILESET_URL, egress),
+      filesets: openFilesets(config.FILESET_URL, own),
       worker: config.WORKER_ID,
+      instance,
       timeoutMs: config.CONTAINER_TIMEOUT_MS,
       later,
     }),
@@ -215,11 +228,15 @@ async function shutDown(hook: string | undefined, entry: object, egress: Egress)
   if (told.ok) told.value.discard();
 }
 
-/** Containers of workers that are no more: a runner that was killed cannot remove its own. */
-async function sweep(engine: Engine | null, alive: ReadonlySet<string>, { log }: ServiceParts): Promise<void> {
+/** Containers of workers that are no more: a runner that was killed cannot remove its own, unless it comes again by its name. */
+async function sweep(
+  engine: Engine | null,
+  { log }: ServiceParts,
+  isLeftBehind: Parameters<Engine["sweep"]>[0],
+): Promise<void> {
   if (engine === null) return;
   try {
-    const removed = await engine.sweep((worker) => !alive.has(worker));
+    const removed = await engine.sweep(isLeftBehind);
     if (removed > 0) log.info({ removed }, "containers of dead workers removed");
   } catch (error) {
     log.warn({ err: error }, "containers could not be looked through");

@@ -52,6 +52,7 @@ async function run(engine: Engine, data: JobInHand["data"], given: Given = {}): 
     engine,
     filesets: given.filesets ?? openFilesets(folder, egress),
     worker: "w1",
+    instance: "i2",
     timeoutMs: given.timeoutMs ?? 60_000,
     later: (ms, wake) => {
       const timer = globalThis.setTimeout(wake, ms);
@@ -222,6 +223,23 @@ describe("with a Docker of our own making", () => {
       "alive",
     ]);
     docker.containers.clear();
+  });
+
+  test("a runner that was killed and came again by its name removes what its first life left behind, not its own", async () => {
+    docker.program = () => "never";
+    await engine.create(
+      { Image: "img", WorkingDir: "/data" },
+      { "sluice.job-runner": "w1", "sluice.job-runner.instance": "i1" },
+    );
+    const over = new AbortController();
+    const running = run(engine, config(), { signal: over.signal });
+    await waitFor(() => docker.asked.includes("POST wait"));
+    expect(await engine.sweep((worker, instance) => worker === "w1" && instance !== "i2")).toBe(1);
+    expect([...docker.containers.values()].map(({ config: { Labels } }) => Labels)).toMatchObject([
+      { "sluice.job-runner": "w1", "sluice.job-runner.instance": "i2", "sluice.job-runner.tenant": "alpha" },
+    ]);
+    over.abort();
+    await running;
   });
 
   test("filesets behind HTTP are tar files", async () => {

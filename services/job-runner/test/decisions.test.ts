@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { policyOf, refusalOf } from "@sluice/safe-io";
 import { codeOf } from "../src/decide/exit-codes.ts";
 import { linesOf } from "../src/decide/job-lines.ts";
 import { nextStep } from "../src/decide/next-step.ts";
@@ -10,6 +11,7 @@ import { filesOf } from "../src/sandbox/open-node-runner.ts";
 import { contextKey } from "../src/sandbox/pool.ts";
 import { frameOf } from "../src/sandbox/protocol.ts";
 import { openWayOut, refusal } from "../src/sandbox/way-out.ts";
+import { ownPolicy } from "../src/own-policy.ts";
 import { aHandler } from "./support/sandbox.ts";
 
 const RULES = { maxAgeMs: 10_000, maxAttempts: null, delayMs: 1_500 };
@@ -157,22 +159,21 @@ test("a way out leads to declared places alone", () => {
 
 test("who asks and does not read the answers is cut off before they fill our memory", async () => {
   let say: (chunk: Buffer) => void = () => undefined;
-  let isCut = false;
-  let written = 0;
+  const seen = { isCut: false, written: 0 };
   const line = {
     on: (_: "data", listener: (chunk: Buffer) => void) => void (say = listener),
     // Nobody reads: nothing is ever written out.
-    write: () => void (written += 1),
-    destroy: () => void (isCut = true),
+    write: () => void (seen.written += 1),
+    destroy: () => void (seen.isCut = true),
   };
   const none = () => Promise.reject(new Error("not to be asked"));
   const egress = { get: none, head: none, post: none };
   openWayOut(line, { egress, allowed: [], signal: new AbortController().signal });
-  for (let n = 0; n < 100 && !isCut; n += 1) {
+  for (let n = 0; n < 100 && !seen.isCut; n += 1) {
     say(frameOf({ n, url: "http://a.example/", method: "GET", headers: {}, body: null }));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect([isCut, written]).toEqual([true, 16]);
+  expect(seen).toEqual({ isCut: true, written: 16 });
 });
 
 test("code of tenants ends with its runner, whoever that is and whatever walls there are", () => {
@@ -191,4 +192,21 @@ test("code of tenants ends with its runner, whoever that is and whatever walls t
     expect([command, ...args].join(" ")).toMatch(/^\/setpriv .*--no-new-privs --pdeathsig KILL \/node /);
   }
   expect(commandOf({ ...box, setpriv: null }, inside).command).toBe("/node");
+});
+
+test("where filesets and the hook are, the fleet may go and tenants may not", () => {
+  const settings = { ALLOW_LOOPBACK: false, EGRESS_ALLOW: [{ cidr: "10.9.0.0/16" }], EGRESS_PORTS: [443] };
+  const places = { FILESET_URL: "http://files.internal:9000/sets", DEAD_WORKER_HOOK: "https://10.1.2.3/dead" };
+  const files = { address: "10.1.0.1", port: 9_000, host: "files.internal" };
+  const hook = { address: "10.1.2.3", port: 443, host: "10.1.2.3" };
+  const own = ownPolicy({ ...settings, ...places });
+  const whether = (policy: Parameters<typeof refusalOf>[1]) =>
+    [files, hook, { ...files, port: 80 }, { ...hook, address: "10.9.0.1", host: "x" }].map(
+      (place) => refusalOf(place, policy) === undefined,
+    );
+  expect(whether(own)).toEqual([true, true, false, true]);
+  expect(whether(policyOf(settings))).toEqual([false, false, false, true]);
+  expect(ownPolicy({ ...settings, FILESET_URL: "./data/filesets", DEAD_WORKER_HOOK: undefined })).toEqual(
+    policyOf(settings),
+  );
 });

@@ -1,7 +1,7 @@
 /** A container job: create, pull the input, start, wait, push the output. The container is removed whatever happens. */
 import type { Handler } from "@sluice/wire";
 import { type Ended, isOver, type JobInHand, type Runner, type RunPorts } from "../run/types.ts";
-import { type Engine, isAway, LABEL, type OpenContainer } from "./engine.ts";
+import { type Engine, INSTANCE_LABEL, isAway, LABEL, type OpenContainer } from "./engine.ts";
 import type { Filesets } from "./filesets.ts";
 import { matcherOf } from "./patterns.ts";
 import { type ContainerSpec, readSpec } from "./spec.ts";
@@ -12,6 +12,8 @@ export interface ContainerPorts {
   readonly engine: Engine | null;
   readonly filesets: Filesets;
   readonly worker: string;
+  /** Of this process alone. */
+  readonly instance: string;
   readonly timeoutMs: number;
   readonly later: (ms: number, wake: () => void) => () => void;
 }
@@ -88,10 +90,7 @@ async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course)
   };
   try {
     await enter("create");
-    container = await engine.create(
-      { ...spec.config, WorkingDir: workingDir },
-      { [LABEL]: ports.worker, [`${LABEL}.job`]: String(job.id), [`${LABEL}.tenant`]: job.tenant },
-    );
+    container = await engine.create({ ...spec.config, WorkingDir: workingDir }, labelsOf(job, ports));
     // What the engine says of it, and the configuration as it was given.
     const described = { ...(await container.inspect()), Config: spec.config };
     const data = { ...job.data, Container: described };
@@ -112,6 +111,13 @@ async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course)
     await container?.remove().catch(() => undefined);
   }
 }
+
+const labelsOf = ({ id, tenant }: JobInHand, { worker, instance }: ContainerPorts) => ({
+  [LABEL]: worker,
+  [INSTANCE_LABEL]: instance,
+  [`${LABEL}.job`]: String(id),
+  [`${LABEL}.tenant`]: tenant,
+});
 
 type FilesetOf = NonNullable<ContainerSpec["input"]>;
 

@@ -4,6 +4,8 @@ import type { Readable } from "node:stream";
 import type { ContainerConfig } from "./spec.ts";
 
 export const LABEL = "sluice.job-runner";
+/** Tells a runner from an earlier one of its name. */
+export const INSTANCE_LABEL = `${LABEL}.instance`;
 
 export interface EngineSettings {
   /** As DOCKER_HOST has it. */
@@ -33,7 +35,7 @@ export interface Engine {
     labels: Readonly<Record<string, string>>,
   ): Promise<OpenContainer>;
   /** Removes what others left behind; answers how many. */
-  sweep(isLeftBehind: (worker: string) => boolean): Promise<number>;
+  sweep(isLeftBehind: (worker: string, instance: string) => boolean): Promise<number>;
 }
 
 export function openEngine(settings: EngineSettings): Engine {
@@ -50,7 +52,7 @@ export function openEngine(settings: EngineSettings): Engine {
     },
     async sweep(isLeftBehind) {
       const listed = await docker.listContainers({ all: true, filters: { label: [LABEL] } });
-      const left = listed.filter(({ Labels }) => isLeftBehind(Labels[LABEL] ?? ""));
+      const left = listed.filter(({ Labels }) => isLeftBehind(Labels[LABEL] ?? "", Labels[INSTANCE_LABEL] ?? ""));
       for (const { Id } of left) await opened(docker.getContainer(Id)).remove();
       return left.length;
     },
