@@ -1,7 +1,7 @@
 /** The serverless document's literal paths, over real HTTP. */
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { HttpServer } from "@sluice/http-api";
-import { portsOf, serveJobs } from "./support/http-door.ts";
+import { ADA, portsOf, serveJobs } from "./support/http-door.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 
 let server: HttpServer;
@@ -38,4 +38,21 @@ test("M3: handlers are added as text or JSON, the newest is given, and they go",
   expect((await ask("DELETE", "/default/handler/del/resize/delete"))[1]).toBe('{"versions":[1,2]}');
   expect((await ask("POST", "/default/handler/del/resize/delete"))[0]).toBe(404);
   expect((await ask("GET", "/default/handler/get/resize"))[0]).toBe(404);
+});
+
+test("M2: a client is a tenant, not a way through the tree to somebody else's handlers", async () => {
+  const operator = { ...ADA, role: "operator", tenants: "all" } as const;
+  const open = await serveJobs(portsOf(new MemoryQueue()), operator);
+  const status = async (method: string, path: string, body?: string): Promise<number> => {
+    const sent = body === undefined ? {} : { body };
+    return (await fetch(`http://127.0.0.1:${open.port}${path}`, { method, ...sent })).status;
+  };
+  expect(await status("POST", "/system/handler/add/clean-up/add", "return 200")).toBe(403);
+  for (const client of ["system%2Fclean-up", "..%2Fs", "Acme", "%2e%2e%2fs", "a%00"]) {
+    expect([client, await status("POST", `/${client}/handler/add/1/add`, "return 200")]).toEqual([client, 400]);
+    expect([client, await status("GET", `/${client}/handler/get/1`)]).toEqual([client, 400]);
+    expect([client, await status("DELETE", `/${client}/handler/del/1/delete`)]).toEqual([client, 400]);
+    expect([client, await status("POST", `/${client}/job/t/add`, "x")]).toEqual([client, 400]);
+  }
+  await open.close(0);
 });

@@ -8,7 +8,7 @@ import {
   type Problem,
   problem,
 } from "@sluice/http-api";
-import { isStatus } from "@sluice/job-queue";
+import { isStatus, isTenant } from "@sluice/job-queue";
 import { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec } from "@sluice/wire";
 import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
@@ -21,7 +21,10 @@ import { statusOnly } from "../queue-port.ts";
 import { printIds, readAdding } from "./jobs.ts";
 
 const group = "Serverless";
-const ofType = z.strictObject({ client: z.string().max(64), type: z.string().max(255) });
+const ofType = z.strictObject({
+  client: z.string().refine(isTenant, "a-z, 0-9 and -, up to 64"),
+  type: z.string().max(255),
+});
 const ADD_BYTES = 8 * 1024 * 1024;
 const problems = ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN"] as const;
 const handlerAnswer = { description: "the handler", content: { "application/json": Handler } };
