@@ -83,6 +83,28 @@ describe("commands over HTTP", () => {
     expect([response.status, response.headers.get("job-status")]).toEqual([503, "503 Not known whether this was done"]);
   });
 
+  test("who is told to come again is told when, at the commands and at the serverless door", async () => {
+    const full = {
+      status: { code: 503, text: "The journal is full", retryAfterMs: 4_500 },
+      content: { kind: "none" },
+    } as const;
+    const busy = await serveJobs({
+      ...portsOf(queue),
+      addLines: () => Promise.resolve(full),
+      queue: { ask: () => Promise.resolve(full), wait: () => Promise.resolve(full) },
+    });
+    for (const [path, body] of [
+      ["/v1/tenants/default/commands/CreateJob", '{"name":"foo"}'],
+      ["/default/job/foo/add", "a payload"],
+    ] as const) {
+      const headers = { "content-type": body.startsWith("{") ? "application/json" : "text/plain" };
+      const told = await fetch(`http://127.0.0.1:${busy.port}${path}`, { method: "POST", headers, body });
+      expect([told.status, told.headers.get("retry-after")]).toEqual([503, "5"]);
+      expect(await told.json()).toMatchObject({ detail: "The journal is full" });
+    }
+    await busy.close(0);
+  });
+
   test("who waits is given what comes; who goes has not taken it", async () => {
     const gone = new AbortController();
     const first = call("GetJob", { name: "foo", connection: "wait", timeout: 60_000 });

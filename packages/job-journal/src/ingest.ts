@@ -3,12 +3,18 @@
  * again for jobs that are there, and the owner, which keeps the last id of each journal, answers for them without making
  * any twice. While nobody owns the shard the lines wait.
  */
-import type { BlobStore, JournalledJob, Reply } from "@sluice/job-queue";
+import {
+  type BlobStore,
+  CREATES_PER_TRANSACTION,
+  type JournalledJob,
+  type Reply,
+  TRANSACTION_BYTES,
+} from "@sluice/job-queue";
 import type { Line } from "./batch-text.ts";
 import type { JobJournal } from "./job-journal.ts";
 import { jobOfLine } from "./new-jobs.ts";
 import type { Later, ShardQueue } from "./queue.ts";
-import type { Failpoint } from "./types.ts";
+import type { Failpoint, JobJournalStats } from "./types.ts";
 
 export interface IngestHooks {
   readonly onIngested?: (shard: number, jobs: number) => void;
@@ -34,9 +40,9 @@ export interface Ingest {
   stop(): Promise<void>;
 }
 
-/** What one transaction takes. */
-const LINES = 50;
-const BYTES = 160 * 1024;
+/** Lines are held in memory while they are taken in, and a line may have a megabyte: fewer where they are large, by what they have on average. */
+const LINES = { least: 50, most: 4 * CREATES_PER_TRANSACTION } as const;
+const READ_BYTES = 4 * 1024 * 1024;
 /** Far above what an answer takes; a reader that dies takes its reservation along anyway. */
 const RESERVED_MS = 120_000;
 const REST_MS = { first: 100, longest: 5_000 } as const;
@@ -104,13 +110,12 @@ class IngestLoop {
   /** Null: all is well. */
   async #takeSome(): Promise<string | null> {
     const { journal, failpoint } = this.#ports;
-    const token = journal.readReserve(LINES, RESERVED_MS);
+    const token = journal.readReserve(linesToRead(journal.stats()), RESERVED_MS);
     const read = await journal.read(token);
     if (!read.ok) return read.why;
     await failpoint?.("jobsRead");
-    for (const lines of chunksOf(read.lines)) {
-      const problem = await this.#ingest(lines);
-      if (problem === null) continue;
+    const problem = await this.#ingestAll(groupsOf(await this.#jobsOf(read.lines)));
+    if (problem !== null) {
       journal.release(token);
       return problem;
     }
@@ -122,58 +127,89 @@ class IngestLoop {
     return isIdle ? "another reader has the lines" : null;
   }
 
-  async #ingest(lines: readonly Line[]): Promise<string | null> {
-    const jobs: JournalledJob[] = [];
+  async #jobsOf(lines: readonly Line[]): Promise<readonly Ready[]> {
+    const ready: Ready[] = [];
     for (const line of lines) {
       const job = await jobOfLine(line, this.#ports.blobs);
       if (typeof job === "string") this.#ports.hooks.onRefused?.(this.#ports.shard, line, job);
-      else jobs.push({ id: line.id, tenant: line.tenant, at: line.atMs, job });
+      else ready.push({ line, job: { id: line.id, tenant: line.tenant, at: line.atMs, job } });
     }
-    const last = jobs.at(-1);
-    if (last === undefined) return null;
-    const reply = await this.#ask(jobs, last.id);
-    if (typeof reply === "string") return reply;
-    if (reply.status.code === 200) {
-      this.#ports.hooks.onIngested?.(this.#ports.shard, jobs.length);
-      return null;
-    }
-    if (reply.status.code >= 500) return reply.status.text;
-    return this.#afterRefusal(lines, reply.status.text);
+    return ready;
   }
 
-  /** One of them can be no job: the others are. */
-  async #afterRefusal(lines: readonly Line[], why: string): Promise<string | null> {
-    const [only] = lines;
-    if (lines.length === 1 && only !== undefined) {
-      this.#ports.hooks.onRefused?.(this.#ports.shard, only, why);
-      return null;
-    }
-    for (const line of lines) {
-      const problem = await this.#ingest([line]);
+  /** All under way at once. The owner refuses a group while the one before is not there; such are asked for again, one by one. */
+  async #ingestAll(groups: readonly (readonly Ready[])[]): Promise<string | null> {
+    const replies = await Promise.all(groups.map((group, n) => this.#ask(group, lastOf(groups[n - 1] ?? []))));
+    for (const [n, group] of groups.entries()) {
+      const problem = this.#isDone(group, replies[n]) ? null : await this.#ingest(group);
       if (problem !== null) return problem;
     }
     return null;
   }
 
-  async #ask(jobs: readonly JournalledJob[], offset: number): Promise<Reply | string> {
+  async #ingest(group: readonly Ready[]): Promise<string | null> {
+    const reply = await this.#ask(group, 0);
+    if (typeof reply === "string") return reply;
+    if (this.#isDone(group, reply)) return null;
+    if (reply.status.code >= 500) return reply.status.text;
+    return this.#afterRefusal(group, reply.status.text);
+  }
+
+  #isDone(group: readonly Ready[], reply: Reply | string | undefined): boolean {
+    if (typeof reply !== "object" || reply.status.code !== 200) return false;
+    this.#ports.hooks.onIngested?.(this.#ports.shard, group.length);
+    return true;
+  }
+
+  /** One of them can be no job: the others are. */
+  async #afterRefusal(group: readonly Ready[], why: string): Promise<string | null> {
+    const [only] = group;
+    if (group.length === 1 && only !== undefined) {
+      this.#ports.hooks.onRefused?.(this.#ports.shard, only.line, why);
+      return null;
+    }
+    const middle = Math.ceil(group.length / 2);
+    return (await this.#ingest(group.slice(0, middle))) ?? (await this.#ingest(group.slice(middle)));
+  }
+
+  async #ask(group: readonly Ready[], after: number): Promise<Reply | string> {
     const { queue, shard, guest } = this.#ports;
-    const outcome = await queue.routeShard(shard, { verb: "IngestAdds", guest, file: "log", offset, jobs });
+    const jobs = group.map(({ job }) => job);
+    const command = { verb: "IngestAdds", guest, file: "log", offset: lastOf(group), after, jobs } as const;
+    const outcome = await queue.routeShard(shard, command);
     if (outcome.kind === "reply") return outcome.reply;
     return outcome.kind === "unknown" ? "not known whether they were taken in" : outcome.why;
   }
 }
 
-function chunksOf(lines: readonly Line[]): readonly (readonly Line[])[] {
-  const chunks: Line[][] = [];
-  let bytes = Infinity;
-  for (const line of lines) {
-    // JSON may make a byte longer; a blob's name is short, but who knows it yet.
-    const size = Math.min(2 * line.payload.length, BYTES / 2) + 500;
-    if (bytes + size > BYTES) chunks.push([]);
-    bytes = bytes + size > BYTES ? size : bytes + size;
-    chunks.at(-1)?.push(line);
+interface Ready {
+  readonly line: Line;
+  readonly job: JournalledJob;
+}
+
+const lastOf = (group: readonly Ready[]): number => group.at(-1)?.line.id ?? 0;
+
+function linesToRead({ lines, bytes }: JobJournalStats): number {
+  const fitting = Math.floor((READ_BYTES * lines) / Math.max(1, bytes));
+  return Math.min(Math.max(fitting, LINES.least), LINES.most);
+}
+
+/** What one transaction takes. */
+function groupsOf(ready: readonly Ready[]): readonly (readonly Ready[])[] {
+  const groups: Ready[][] = [];
+  let room = 0;
+  for (const each of ready) {
+    const { name, data } = each.job.job;
+    // JSON inside of JSON: a character may become two.
+    const bytes = 2 * (data.text.length + name.length) + 400;
+    if (bytes > room || groups.at(-1)?.length === CREATES_PER_TRANSACTION) {
+      groups.push([]);
+      room = TRANSACTION_BYTES;
+    }
+    room -= bytes;
+    groups.at(-1)?.push(each);
   }
-  return chunks;
+  return groups;
 }
 
 /** Null: there are enough ids besides those that are wanted, or there are now. */

@@ -12,8 +12,9 @@ import type { Jobtype, Written } from "./types.ts";
 
 export const ADD_STATUS = {
   full: { code: 503, text: "The journal is full" },
-  notServed: { code: 503, text: "Nobody can number this job just now" },
-  disk: { code: 503, text: "The journal cannot be written" },
+  notServed: { code: 503, text: "Nobody can number this job just now", retryAfterMs: 2_000 },
+  /** As a caller understands it who may ask twice only for what is known: it may be on disk all the same. */
+  disk: { code: 503, text: "Not known whether this was done: the journal cannot be written" },
 } as const satisfies Record<string, Status>;
 
 export interface JournaledAdds {
@@ -74,7 +75,7 @@ class Adds {
     const reply = await this.#written({ tenant, single: command.single, lines: lines.length }, (journal) =>
       journal.writeForm("job", tenant, lines),
     );
-    return reply.status.code === STATUS.ok.code ? { kind: "reply", reply } : outcome;
+    return { kind: "reply", reply };
   }
 
   /** Nobody waits for it, and it is tried again with the next add: whoever was answered has no use for its failure. */
@@ -119,7 +120,7 @@ function replyOf(written: Written, single: boolean): Reply {
     case "refused":
       return answer({ code: 402, text: written.why });
     case "full":
-      return answer(ADD_STATUS.full);
+      return answer({ ...ADD_STATUS.full, retryAfterMs: written.retryAfterMs });
     case "no ids":
       return answer(ADD_STATUS.notServed);
     case "failed":

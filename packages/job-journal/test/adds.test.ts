@@ -74,11 +74,12 @@ const queue = {
 
 /** As the journals see it. */
 let queueOf: TenantQueue;
+let maxBytes: number;
 
 async function begin(): Promise<void> {
   const opened = await openJobJournals({
     folder,
-    maxBytes: 10_000_000,
+    maxBytes,
     segmentBytes: 10_000,
     clock: { nowMs: () => session.serverNowMs() },
     log: { badLine: () => undefined, badRecord: () => undefined, opened: () => undefined },
@@ -103,6 +104,7 @@ async function restart(): Promise<void> {
 
 beforeEach(async () => {
   [mode, waited, refused, asked, blobs, queueOf] = ["up", [], [], [], new MemoryBlobs(), queue];
+  maxBytes = 10_000_000;
   zooKeeper = await testZooKeeper();
   session = await connectSession({ connect: zooKeeper.connect, timeoutMs: 30_000 });
   const prepared = await prepareQueue(session);
@@ -265,6 +267,37 @@ describe("M7: taken in again", () => {
     expect([await jobs(), (await record(id!)).state]).toEqual([[], "FINISHED"]);
   });
 
+  test("of several groups under way the second waits for the first, whichever is lost", async () => {
+    await adds.addLines(WORK, ["before"]);
+    await taken();
+    mode = "away";
+    const ids = idsOf(
+      await adds.addLines(
+        WORK,
+        Array.from({ length: 1_200 }, (_, n) => `${n}`),
+      ),
+    );
+    const lost = [0, 2];
+    let groups = 0;
+    const losing: TenantQueue = {
+      ...queue,
+      routeShard: (shard, command) => {
+        if (command.verb === "IngestAdds" && lost.includes(groups++)) return Promise.resolve({ kind: "unknown" });
+        return queue.routeShard(shard, command);
+      },
+    };
+    await journals.close();
+    [mode, queueOf] = ["up", losing];
+    await begin();
+    await taken();
+    expect(groups).toBeGreaterThan(5);
+    const there = await owner.ask({ verb: "ListJobs", tenant: "default", limit: 1_000 });
+    const more = await owner.ask({ verb: "ListJobs", tenant: "default", limit: 1_000, after: ids[998]! });
+    const found = [there, more].flatMap((reply) => (reply?.content.kind === "list" ? reply.content.jobs : []));
+    expect(found.map(({ jobID }) => jobID).slice(1)).toEqual(ids);
+    expect(refused).toEqual([]);
+  });
+
   test("a line that no owner will ever take is told and skipped, and those around it are taken", async () => {
     const deep = { tenant: "default", name: "n".repeat(300) };
     await adds.addLines(WORK, ["one"]);
@@ -276,6 +309,23 @@ describe("M7: taken in again", () => {
       '{"payload":"two"}',
     ]);
     expect(refused).toEqual(["never: Malformed name"]);
+  });
+});
+
+describe("a journal at its bound", () => {
+  test("says when to come again, at every door, and has used no id up", async () => {
+    await adds.addLines(WORK, ["before"]);
+    await taken();
+    await journals.close();
+    maxBytes = 1_000;
+    await begin();
+    const full = { status: { ...ADD_STATUS.full, retryAfterMs: 5_000 }, content: { kind: "none" } };
+    const left = journals.stats().get(0)?.idsLeft;
+    expect(await adds.addLines(WORK, ["x".repeat(1_000)])).toEqual(full);
+    mode = "away";
+    const large = command("CreateJob", { name: "work", data: JSON.stringify({ text: "x".repeat(1_000) }) });
+    expect(await adds.ask("default", large)).toEqual(full);
+    expect(journals.stats().get(0)).toMatchObject({ lines: 0, idsLeft: left });
   });
 });
 

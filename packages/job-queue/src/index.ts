@@ -57,12 +57,14 @@ export type { PipelineHooks } from "./owner/pipeline.ts";
 export type { Term } from "./owner/term.ts";
 export { prepareQueue, type Prepared } from "./owner/tree.ts";
 export {
+  CREATES_PER_TRANSACTION,
   DATA_BYTES,
   LEASE_MS,
   LEASE_MS_LEAST,
   LEASE_MS_MOST,
   type LeaseKind,
   RESULT_BYTES,
+  TRANSACTION_BYTES,
   TREE_BYTES,
 } from "./limits.ts";
 export { checkQueue, type QueueViolation } from "./check/check.ts";

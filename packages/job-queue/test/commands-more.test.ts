@@ -20,12 +20,13 @@ const plain = (): NewJob => {
   if (isStatus(command) || command.verb !== "CreateJobs") throw new Error("no job");
   return command.jobs[0]!;
 };
-const ingest = (bench: Bench, ids: readonly number[], over: Partial<NewJob> = {}): Reply =>
+const ingest = (bench: Bench, ids: readonly number[], over: Partial<NewJob> = {}, after = 0): Reply =>
   bench.run({
     verb: "IngestAdds",
     guest: "api-1",
     file: "1",
     offset: ids.length,
+    after,
     jobs: ids.map((id) => ({ id, tenant: "default", at: bench.now - 5_000, job: { ...plain(), ...over } })),
   });
 
@@ -283,6 +284,24 @@ describe("a journal", () => {
     expect(ingest(bench, [16_001], { unique: true }).status.code).toBe(402);
     expect(ingest(bench, [16_001], { parent: 1 }).status.code).toBe(402);
     expect(bench.run({ verb: "ReserveIds", guest: "../x" }).status.code).toBe(402);
+  });
+
+  test("may have several groups under way: none is taken in before the one that it follows", () => {
+    const bench = new Bench();
+    bench.run({ verb: "ReserveIds", guest: "api-1" });
+    const lost = [1, 2];
+    expect(ingest(bench, [3, 4], {}, 2).status).toEqual({
+      code: 503,
+      text: "Jobs before these have not been taken in",
+    });
+    expect(bench.guests.get("api-1")?.last).toBe(0);
+    for (const [ids, after] of [
+      [lost, 0],
+      [[3, 4], 2],
+      [[3, 4], 2],
+    ] as const)
+      expect(idsOf(ingest(bench, ids, {}, after))).toEqual(ids);
+    expect([...bench.written.keys()]).toEqual([1, 2, 3, 4]);
   });
 
   test("gets further blocks, and those that are used up are forgotten", () => {

@@ -118,6 +118,7 @@ test("what journals brought in and types that crash outlive their owner; the log
     guest: "api-1",
     file: "1",
     offset: 10,
+    after: 0,
     jobs: [{ id, tenant: "default", at: 1, job }],
   } as const;
   expect((await owner.ask(ingest))?.status.code).toBe(200);

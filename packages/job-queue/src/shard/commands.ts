@@ -173,6 +173,8 @@ export interface IngestAdds {
   /** How far its journal has been read with these jobs; kept for people. */
   readonly file: string;
   readonly offset: number;
+  /** Refused while this id has not been taken in: several may be under way, and one that was lost must not be passed by. */
+  readonly after: number;
   readonly jobs: readonly JournalledJob[];
 }
 
@@ -217,14 +219,14 @@ export interface StateView extends JobView {
   readonly state: string;
 }
 
-export interface ChildView {
-  readonly jobID: number;
 /** A job in a list. */
 export interface ListedView extends StateView {
   readonly owner: string;
   readonly step: string;
 }
 
+export interface ChildView {
+  readonly jobID: number;
   readonly data: string;
   readonly dataRef?: BlobRef;
 }
@@ -315,10 +317,10 @@ export type Content =
   /** `next`: what leads on, as `after`; null: that was all. */
   | { readonly kind: "list"; readonly jobs: readonly ListedView[]; readonly next: number | null }
   | { readonly kind: "runs"; readonly runs: readonly RunView[]; readonly next: string | null }
-  | { readonly kind: "counts"; readonly types: readonly TypeCounts[] }
-  | { readonly kind: "block"; readonly first: number; readonly last: number }
   /** Patterns of names. */
   | { readonly kind: "crashed"; readonly names: readonly string[] }
+  | { readonly kind: "counts"; readonly types: readonly TypeCounts[] }
+  | { readonly kind: "block"; readonly first: number; readonly last: number }
   | { readonly kind: "lost" | "released"; readonly ids: readonly number[] };
 
 export interface Reply {

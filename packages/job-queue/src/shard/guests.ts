@@ -4,7 +4,7 @@
  * long ended and gone.
  */
 import { blockOf, firstIdOf, lastIdOf } from "../ids.ts";
-import { GUEST_NAME, JOBS_PER_SHARD, STEP_JOBS } from "../limits.ts";
+import { CREATES_PER_TRANSACTION, GUEST_NAME, JOBS_PER_SHARD } from "../limits.ts";
 import type { Guest } from "../records.ts";
 import { type IngestAdds, type JournalledJob, type Reply, reply, type ReserveIds } from "./commands.ts";
 import { newRecord } from "./create.ts";
@@ -25,6 +25,7 @@ export function reserveIds(shard: Shard, { guest: name }: ReserveIds): Reply {
 export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Reply {
   const guest = shard.guest(command.guest);
   if (guest === null) return reply(STATUS.malformed("guest"));
+  if (guest.last < command.after) return reply(STATUS.journalGap);
   const fresh = command.jobs.filter(({ id }) => id > guest.last);
   const problem = problemOf(shard, guest, fresh);
   if (problem !== null) return reply(problem);
@@ -34,7 +35,7 @@ export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Repl
 
 function problemOf(shard: Shard, { blocks }: Guest, jobs: readonly JournalledJob[]): Status | null {
   if (shard.size + jobs.length > JOBS_PER_SHARD) return STATUS.full;
-  if (jobs.length > STEP_JOBS) return STATUS.malformed("jobs");
+  if (jobs.length > CREATES_PER_TRANSACTION) return STATUS.malformed("jobs");
   let before = 0;
   for (const { id, job } of jobs) {
     if (id <= before || !blocks.includes(blockOf(id))) return STATUS.malformed("jobs");

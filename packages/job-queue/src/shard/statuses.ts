@@ -3,6 +3,8 @@
 export interface Status {
   readonly code: number;
   readonly text: string;
+  /** Worth asking again after so long. */
+  readonly retryAfterMs?: number;
 }
 
 const status = (code: number, text: string): Status => ({ code, text });
@@ -36,4 +38,5 @@ export const STATUS = {
   unknownVerb: status(430, "Unrecognized command"),
   mockMismatch: status(500, "Mock Mismatch"),
   full: status(503, "Too many jobs"),
+  journalGap: status(503, "Jobs before these have not been taken in"),
 } as const;
