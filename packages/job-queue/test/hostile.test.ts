@@ -4,6 +4,7 @@ import { FairScheduler } from "../src/scheduler.ts";
 import type { Command } from "../src/shard/commands.ts";
 import { decide } from "../src/shard/decide.ts";
 import { readCommand } from "../src/shard/request.ts";
+import { fetchLarge } from "../src/shard/large.ts";
 import { isStatus } from "../src/shard/params.ts";
 import { Bench, START } from "./support/bench.ts";
 
@@ -117,5 +118,41 @@ describe("jobs that never arrived", () => {
     expect(bench.query(id)).toMatchObject({ state: "QUEUED", nextRun: "2026-11-16 14:00:00" });
     bench.ask("FinishJob", { jobID: id, lease: bench.get().token });
     expect(bench.query(id)["nextRun"]).toBe("2026-11-16 15:00:00");
+  });
+});
+
+describe("a blob that the store has lost", () => {
+  test("costs its own job, and not those that were taken along with it", async () => {
+    const bench = new Bench();
+    bench.create();
+    const lost = bench.create();
+    const { content, status } = bench.reply("GetJobs", { name: "job", numResults: 2 });
+    if (content.kind !== "taken") throw new Error(status.text);
+    const jobs = content.jobs.map(({ token, view }) => ({
+      token,
+      view: view.jobID === lost ? { ...view, dataRef: { sha256: "0".repeat(64), bytes: 70_000 } } : view,
+    }));
+    const store = { put: () => Promise.reject(new Error("not asked for")), get: () => Promise.resolve(null) };
+    const whole = await fetchLarge({ status, content: { ...content, jobs } }, store);
+    expect(whole?.content.kind === "taken" && whole.content.jobs.map(({ view }) => view.jobID)).toEqual([1]);
+    const alone = { ...content, jobs: jobs.filter(({ view }) => view.jobID === lost) };
+    expect(await fetchLarge({ status, content: alone }, store)).toBeNull();
+  });
+});
+
+describe("another tenant's job", () => {
+  test("is none, whatever is known of it", () => {
+    const bench = new Bench();
+    const id = bench.create({ repeat: "FINISHED, +1 DAY" });
+    const { token } = bench.get();
+    const asked = { jobID: id, lease: token, data: "{}", jobIDs: id };
+    for (const verb of ["QueryJob", "UpdateJob", "FinishJob", "RetryJob", "FailJob", "CancelJob", "DeleteJob"])
+      expect(bench.ask(verb, asked, "other")).toBe("404 No job with this jobID");
+    expect(bench.ask("CreateJob", { name: "child", parentJobID: id }, "other")).toBe("404 parentJobID does not exist");
+    expect(bench.ask("RequeueJobs", asked, "other")).toBe("200 OK");
+    expect(bench.state(id)).toBe("RUNNING");
+    bench.run({ verb: "RenewLeases", tenant: "other", leases: [{ id, token }] });
+    expect(bench.ask("FinishJob", { jobID: id, lease: token })).toBe("200 OK");
+    expect(bench.ask("FinishJob", { jobID: id, lease: token }, "other")).toBe("404 No job with this jobID");
   });
 });

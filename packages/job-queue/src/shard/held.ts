@@ -19,10 +19,11 @@ export type Held = { readonly job: Job } | { readonly reply: Reply };
 const no = (status: Status): Held => ({ reply: reply(status) });
 
 export function heldJob(shard: Shard, { tenant, id, lease, remembered, data }: Holder, notRunning: Status): Held {
+  const job = shard.job(id);
+  if (job !== null && job.tenant !== tenant) return no(STATUS.noSuchJob);
   // The first answer was lost: this is the same end of the same run again.
   if (remembered !== true && shard.hasEnded(lease, id)) return no(STATUS.ok);
-  const job = shard.job(id);
-  if (job?.tenant !== tenant) return no(STATUS.noSuchJob);
+  if (job === null) return no(STATUS.noSuchJob);
   if (!isLeased(job.state) && job.mock !== true) return no(notRunning);
   if (!mayEnd(job, lease)) return no(STATUS.leaseLost);
   if (data !== null && data.mock !== (job.mock === true)) return no(STATUS.mockMismatch);

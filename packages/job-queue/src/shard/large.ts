@@ -1,6 +1,6 @@
 /** What doors do with what is too large for the tree: out of the command before it is asked, into the answer afterwards. */
 import type { BlobRef, BlobStore } from "../blobs.ts";
-import type { ChildView, Command, Content, Reply, TakenView } from "./commands.ts";
+import type { ChildView, Command, Content, Reply, Taken, TakenView } from "./commands.ts";
 import { type GivenData, isTooLarge, joinObjects, NO_DATA } from "./data.ts";
 import { type Status, STATUS } from "./statuses.ts";
 
@@ -83,13 +83,28 @@ async function filled(content: Content, fetch: Fetch): Promise<Content> {
         record: { ...content.record, data: joinObjects(data, await fetch(dataRef)), dataRef: null },
       };
     }
-    case "taken": {
-      const jobs = content.jobs.map(async (job) => ({ ...job, view: await withFamily(job.view, fetch) }));
-      return { ...content, jobs: await Promise.all(jobs) };
-    }
+    case "taken":
+      return { ...content, jobs: await wholeOf(content.jobs, fetch) };
     default:
       return content;
   }
+}
+
+/** A job whose blob is lost must not keep others from who took them along with it: its lease runs out. */
+async function wholeOf(jobs: readonly Taken[], fetch: Fetch): Promise<readonly Taken[]> {
+  const filling = jobs.map(async (job): Promise<Taken | Lost> => {
+    try {
+      return { ...job, view: await withFamily(job.view, fetch) };
+    } catch (error) {
+      if (error instanceof Lost) return error;
+      throw error;
+    }
+  });
+  const filled = await Promise.all(filling);
+  const whole = filled.flatMap((each) => (each instanceof Lost ? [] : each));
+  const lost = filled.find((each) => each instanceof Lost);
+  if (whole.length === 0 && lost !== undefined) throw lost;
+  return whole;
 }
 
 async function withText<T extends { readonly data: string; readonly dataRef?: BlobRef }>(
