@@ -3,6 +3,7 @@ import { SHARDS } from "@sluice/job-queue";
 import {
   baseConfig,
   type Environment,
+  flag,
   parseConfig,
   parsedText,
   port,
@@ -45,6 +46,8 @@ export const jobApiConfig = baseConfig.extend({
   /** For each of the 16 shards. */
   JOURNAL_MAX_BYTES: wholeNumber({ min: 100_000 }).default(256 * MB),
   JOURNAL_SEGMENT_BYTES: wholeNumber({ min: 1_000 }).default(16 * MB),
+  /** At the end, waits within SHUTDOWN_GRACE_MS until the owners have what is in the journal. */
+  JOURNAL_DRAIN: flag().default(false),
   /** Runs that ended longer ago leave the tree for the archive. */
   ARCHIVE_AFTER_MS: wholeNumber({ min: 1_000 }).default(HOUR_MS),
   /** Archived runs are kept so long. */

@@ -3,6 +3,7 @@ import { openKeyFetcher } from "@sluice/access";
 import type { ExtraServer, ServiceOptions, ServiceParts, StandIn } from "@sluice/stage-runtime";
 import type { JobApiConfig } from "./config.ts";
 import { type Doors, type DoorsParts, openDoors } from "./doors.ts";
+import { drainJournals } from "./drain-journals.ts";
 import { type Housekeeping, startHousekeeping } from "./housekeeping.ts";
 import { type OpenedQueue, openJobQueue } from "./open-queue.ts";
 
@@ -21,9 +22,11 @@ export function jobApiService(config: JobApiConfig, told: Told = {}): ServiceOpt
         housekeeping = startHousekeeping(config, opened, service);
         doors = await openDoors({ config, opened, service, fetchKeys: keys.fetchKeys, ...told });
       },
-      /** What the doors still took is answered before the shards are left. */
+      /** What the doors still took is answered, and what waits here is handed on, before the shards are left. */
       async stop() {
         await doors?.close();
+        if (config.JOURNAL_DRAIN && opened !== null)
+          await drainJournals(opened.journals, service.log, service.aborting);
         await housekeeping?.stop();
         await opened?.close();
       },

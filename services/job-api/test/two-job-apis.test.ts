@@ -195,6 +195,31 @@ test("ZooKeeper away: adds are accepted, and are there once when it is back", as
   );
 });
 
+test("SIGTERM while jobs wait on its disk: with JOURNAL_DRAIN it goes when the queue has them", async () => {
+  const leaver = await house.start("three", { JOURNAL_DRAIN: "true", SHUTDOWN_GRACE_MS: "60000" });
+  const http = httpOf(leaver);
+  // Its shard is known to it, and ids are reserved.
+  expect((await http.ask("POST", "/v1/tenants/leaving/commands/CreateJob", { name: "x" })).status).toBe(200);
+  await http.text("POST", "/leaving/job/x/add", "1");
+  await zk.kill("SIGKILL");
+  const lines = await waitFor(async () => {
+    const answer = await http.raw("POST", "/leaving/job/x/add", "2\n3\n4\n", "text/plain");
+    return answer.status === 200 && answer.text();
+  });
+  process.kill(leaver.child.pid, "SIGTERM");
+  await waitFor(async () => (await leaver.log()).includes("waits until the owners have"));
+  await expect(http.raw("POST", "/leaving/job/x/add", "5\n", "text/plain")).rejects.toThrow();
+  await zk.restart();
+  await leaver.child.exited;
+  expect(await leaver.log()).toContain("the journal is empty");
+  const ids = await waitFor(async () => {
+    const { body } = await httpOf(other()).ask("GET", "/v1/tenants/leaving/jobs");
+    return (body["items"] as { jobID: number }[] | undefined)?.map(({ jobID }) => jobID);
+  });
+  expect(ids).toHaveLength(5);
+  expect(ids).toEqual(expect.arrayContaining(lines.trimEnd().split("\n").map(Number)));
+});
+
 test("no secret stands in a log, a metric or the tree", async () => {
   const texts = [await one().log(), await other().log()];
   for (const api of [one(), other()]) texts.push(await (await fetch(`${api.metricsUrl}/metrics`)).text());
