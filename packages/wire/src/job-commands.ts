@@ -56,6 +56,11 @@ const holder = { jobID, data, lease };
 const ending = {
   exitCode: z.int().optional().meta({ description: "1xx retry, 2xx ok, 4xx failed, 5xx error" }),
   result: z.string().optional().meta({ description: "any text, up to 16 MB" }),
+  then: z
+    .array(NewJob)
+    .max(500)
+    .optional()
+    .meta({ description: "jobs that the run asked for, 256 KB of them: made with its end, or not at all" }),
 };
 
 /** By verb. */

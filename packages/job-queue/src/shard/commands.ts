@@ -82,6 +82,8 @@ export interface UpdateJob extends OfJob {
 export interface RunEnd {
   readonly exit: number | null;
   readonly result: string | BlobRef | null;
+  /** Jobs that the run asked for: made with its end, or not at all. */
+  readonly then?: readonly NewJob[];
 }
 
 export interface FinishJob extends OfHolder, RunEnd {

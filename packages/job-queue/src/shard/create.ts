@@ -29,7 +29,7 @@ export function createJobs(shard: Shard, command: CreateJobs, now: number): Repl
 const bytesOf = ({ data, name }: NewJob): number => 2 * (data.text.length + name.length) + 400;
 
 /** Too much for one transaction: it is made in parts, which count when the mark of their group is written. */
-function isLarge(jobs: readonly NewJob[]): boolean {
+export function isLarge(jobs: readonly NewJob[]): boolean {
   if (jobs.length <= 1) return false;
   const bytes = jobs.reduce((sum, job) => sum + bytesOf(job), 0);
   return jobs.length > CREATES_PER_TRANSACTION || bytes > TRANSACTION_BYTES;

@@ -2,6 +2,7 @@
 import type { Job } from "../records.ts";
 import { followOn, isGood } from "./chain.ts";
 import { type FailJob, type FinishJob, type Reply, reply, type RetryJob } from "./commands.ts";
+import { createJobs, isLarge } from "./create.ts";
 import { dataFields, isTooLarge } from "./data.ts";
 import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
@@ -15,6 +16,8 @@ export function finishJob(shard: Shard, command: FinishJob, now: number): Reply 
   if ("reply" in held) return held.reply;
   const problem = parentProblem(shard, held.job) ?? sizeProblem(command);
   if (problem !== null) return reply(problem);
+  const refused = makeAskedFor(shard, command, now);
+  if (refused !== null) return reply(refused);
   const { id, data } = command;
   const job = data === null ? held.job : changed(held.job, dataFields(data));
   noteEnd(shard, id, job);
@@ -41,6 +44,18 @@ const sizeProblem = ({ data, result }: Pick<FinishJob, "data" | "result">): Stat
   if (data !== null && isTooLarge(data.text)) return STATUS.malformed("data");
   return typeof result === "string" && isTooLarge(result) ? STATUS.malformed("result") : null;
 };
+
+/** In the transaction of the end, so never twice; what is too much for one is for its holder to make before. Null: done. */
+function makeAskedFor(
+  shard: Shard,
+  { tenant, then: jobs = [] }: Pick<FinishJob, "tenant" | "then">,
+  now: number,
+): Status | null {
+  if (jobs.length === 0) return null;
+  if (isLarge(jobs)) return STATUS.malformed("then");
+  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now);
+  return status.code === STATUS.ok.code ? null : status;
+}
 
 /** One write lets all its children go: their gates are open. */
 function pause(shard: Shard, id: number, job: Job, now: number): void {
@@ -80,6 +95,8 @@ export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   if ("reply" in held) return held.reply;
   const problem = parentProblem(shard, held.job) ?? sizeProblem(command);
   if (problem !== null) return reply(problem);
+  const refused = makeAskedFor(shard, command, now);
+  if (refused !== null) return reply(refused);
   const { id, data, name, priority } = command;
   if (command.exit !== null || command.result !== null)
     archive(shard, command, held.job, doneOf(held.job, { outcome: "retried", end: command, last: false, now }));
@@ -103,7 +120,7 @@ export function failJob(shard: Shard, command: FailJob, now: number): Reply {
   const { job } = held;
   // A mocked job may be finished in any state, but failed only while it runs.
   if (job.lease === undefined) return reply(STATUS.notRunningToFail);
-  const problem = sizeProblem(command);
+  const problem = sizeProblem(command) ?? makeAskedFor(shard, command, now);
   if (problem !== null) return reply(problem);
   const failing = command.data === null ? job : changed(job, dataFields(command.data));
   noteEnd(shard, command.id, job);

@@ -23,7 +23,8 @@ export async function storeLarge(command: Command, blobs: BlobStore | null): Pro
 function dataOf(command: Command): readonly GivenData[] {
   if (command.verb === "CreateJobs" || command.verb === "IngestAdds")
     return command.jobs.map((each) => ("job" in each ? each.job.data : each.data));
-  return "data" in command && command.data !== null ? [command.data] : [];
+  const then = "then" in command ? (command.then ?? []) : [];
+  return [...("data" in command && command.data !== null ? [command.data] : []), ...then.map(({ data }) => data)];
 }
 
 function withData(command: Command, change: (given: GivenData) => GivenData): Command {
@@ -40,7 +41,13 @@ function withData(command: Command, change: (given: GivenData) => GivenData): Co
     case "FinishJob":
     case "RetryJob":
     case "FailJob":
-      return command.data === null ? command : { ...command, data: change(command.data) };
+      return {
+        ...command,
+        data: command.data === null ? null : change(command.data),
+        ...(command.then === undefined
+          ? {}
+          : { then: command.then.map((job) => ({ ...job, data: change(job.data) })) }),
+      };
     default:
       return command;
   }

@@ -17,7 +17,7 @@ import {
 import { parseNames } from "../names.ts";
 import { parseJson } from "../records.ts";
 import { parseTime } from "../time/timestamp.ts";
-import type { Caller, Command, RunEnd } from "./commands.ts";
+import type { Caller, Command, NewJob, RunEnd } from "./commands.ts";
 import { isObject, type GivenData, parseData } from "./data.ts";
 import { readNewJob } from "./new-job.ts";
 import { given, integer, isStatus, Params, priorityOf, sized } from "./params.ts";
@@ -72,16 +72,21 @@ function readCreateJob(params: Params, { tenant }: Asker): Reading<Command> {
 }
 
 function readCreateJobs(params: Params, { tenant }: Asker): Reading<Command> {
-  const list = parseJson(params.text("jobs") ?? "");
+  const jobs = readJobs(params, "jobs");
+  return isStatus(jobs) ? jobs : { verb: "CreateJobs", tenant, jobs, single: false };
+}
+
+function readJobs(params: Params, field: string): Reading<readonly NewJob[]> {
+  const list = parseJson(params.text(field) ?? "");
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject)) return STATUS.invalidJson;
-  if (list.length > JOBS_PER_COMMAND) return STATUS.malformed("jobs");
+  if (list.length > JOBS_PER_COMMAND) return STATUS.malformed(field);
   const jobs = [];
   for (const each of list) {
     const job = readNewJob(Params.ofJson(each, params.text("mockRequest")));
     if (isStatus(job)) return job;
     jobs.push(job);
   }
-  return { verb: "CreateJobs", tenant, jobs, single: false };
+  return jobs;
 }
 
 function readGetJobs(params: Params, { tenant, caller }: Asker, single: boolean): Reading<Command> {
@@ -182,7 +187,10 @@ function withEnd(params: Params, make: (end: Holder & RunEnd) => Reading<Command
     const exit = given(params, "exitCode") === null ? null : integer(params, "exitCode");
     if (isStatus(exit)) return exit;
     const result = params.text("result") === null ? null : sized(params, "result", 0, RESULT_BYTES);
-    return isStatus(result) ? result : make({ ...holder, exit, result });
+    if (isStatus(result)) return result;
+    if (given(params, "then") === null) return make({ ...holder, exit, result });
+    const then = readJobs(params, "then");
+    return isStatus(then) ? then : make({ ...holder, exit, result, then });
   });
 }
 

@@ -99,11 +99,12 @@ const inHand = (job: FairlyTakenJob): JobInHand => ({
   repeats: job.repeat !== "",
 });
 
-const endOf = ({ lease }: JobInHand, { exit, result, data }: Ended) => ({
+const endOf = ({ lease }: JobInHand, { exit, result, data, then }: Ended) => ({
   lease,
   exitCode: exit,
   ...(result === undefined ? {} : { result }),
   ...(data === undefined ? {} : { data: { ...data } }),
+  ...(then === undefined ? {} : { then: [...then] }),
 });
 
 function settledBy(outcome: Outcome<unknown>): Settled {

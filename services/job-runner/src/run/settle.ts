@@ -1,6 +1,6 @@
 /** The end of a run: new jobs that it asked for, then what becomes of it. */
 import type { Log } from "@sluice/stage-runtime";
-import { linesOf } from "../decide/job-lines.ts";
+import { goWithOneEnd, linesOf } from "../decide/job-lines.ts";
 import { type NextStep, nextStep, type RetryRules } from "../decide/next-step.ts";
 import type { JobQueue, Settled } from "./queue.ts";
 import type { Ended, JobInHand } from "./types.ts";
@@ -38,8 +38,8 @@ async function decided(job: JobInHand, exit: number, rules: RetryRules, ports: S
 }
 
 /**
- * Before the end, so that none is lost; a crash in between makes them twice, as a repeated run would. They are the tenant's
- * own, whatever the line says.
+ * With the end, so that none is lost and none is made by who has lost the job. More than go with one are made before it: a
+ * crash in between makes those twice, as a repeated run would. They are the tenant's own, whatever the line says.
  */
 async function withNewJobs(job: JobInHand, ended: Ended, { queue, log }: SettlePorts): Promise<Ended> {
   const { jobs, log: lines } = linesOf(ended.lines ?? []);
@@ -49,6 +49,7 @@ async function withNewJobs(job: JobInHand, ended: Ended, { queue, log }: SettleP
   if (lines.length > LOG_LINES) log.info({ ...facts, dropped: lines.length - LOG_LINES }, "job says more than is kept");
   if (jobs.length === 0) return ended;
   const asked = jobs.map(({ type, payload }) => ({ name: type, data: { payload } }));
+  if (goWithOneEnd(jobs)) return { ...ended, then: asked };
   const { made, refused } = await queue.create(job.tenant, asked);
   if (refused !== null)
     log.warn({ ...facts, jobs: jobs.length, why: refused }, "jobs that a job asked for were not made");

@@ -1,5 +1,5 @@
 /** What runs have to do with each other: jobs in hand, how they end, who runs them. */
-import type { Handler } from "@sluice/wire";
+import type { Handler, NewJob } from "@sluice/wire";
 
 export interface JobInHand {
   readonly tenant: string;
@@ -18,6 +18,8 @@ export interface Ended {
   readonly result?: string | undefined;
   /** What it printed: `J: ` lines among it. */
   readonly lines?: readonly string[];
+  /** Jobs that are made with the end, or not at all. */
+  readonly then?: readonly NewJob[];
   /** Takes the place of the job's data. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -1,0 +1,46 @@
+import { expect, test } from "@jest/globals";
+import { settle, type SettlePorts } from "../src/run/settle.ts";
+import type { Ended } from "../src/run/types.ts";
+import { aJob } from "./support/sandbox.ts";
+
+const RULES = { maxAgeMs: 1_000, maxAttempts: null, delayMs: 0 };
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** What was asked of the queue for a run that ended so, in order. */
+async function asked(ended: Ended): Promise<readonly string[]> {
+  const calls: string[] = [];
+  const end =
+    (verb: string) =>
+    (_: unknown, { then = [] }: Ended) => {
+      calls.push(`${verb} ${then.map(({ name, data }) => `${name}=${JSON.stringify(data)}`).join(" ")}`.trim());
+      return Promise.resolve("done" as const);
+    };
+  const queue: SettlePorts["queue"] = {
+    create: (_, jobs) => Promise.resolve(void calls.push(`create ${jobs.length}`)).then(() => MADE),
+    finish: end("finish"),
+    retry: end("retry"),
+    fail: end("fail"),
+    history: () => Promise.resolve({ attempts: 1, firstTriedMs: 0 }),
+  };
+  const ports = { queue, nowMs: () => 0, log: silent as unknown as SettlePorts["log"], onSettled: () => undefined };
+  await settle(aJob(), ended, RULES, ports);
+  return calls;
+}
+const MADE = { made: true, refused: null };
+
+test("M21: jobs that a run asked for go with its end, whatever that is: no crash lies between", async () => {
+  const lines = ["J: next|a", "noise", "J: other|b"];
+  const jobs = 'next={"payload":"a"} other={"payload":"b"}';
+  expect(await asked({ exit: 200, lines })).toEqual([`finish ${jobs}`]);
+  expect(await asked({ exit: 100, lines })).toEqual([`retry ${jobs}`]);
+  expect(await asked({ exit: 200, lines: ["noise"] })).toEqual(["finish"]);
+});
+
+test("M21: more than one end can take along are made before it", async () => {
+  expect(await asked({ exit: 200, lines: Array.from({ length: 501 }, () => "J: next|a") })).toEqual([
+    "create 501",
+    "finish",
+  ]);
+  const large = `J: next|${"x".repeat(60_000)}`;
+  expect(await asked({ exit: 200, lines: [large, large] })).toEqual(["create 2", "finish"]);
+});
