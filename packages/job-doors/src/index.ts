@@ -25,6 +25,7 @@ export { listenOnWire, type WireListening, type WireServer, type WireServerOptio
 export { jobOperations } from "./http/operations.ts";
 export type { HandlersPort, JobPorts, TakenOfTenant, Taking } from "./http/ports.ts";
 export { tenantProblem } from "./http/tenancy.ts";
+export { type Door, type Hear, type JobNews } from "./heard.ts";
 export { queueWithBlobs } from "./large-queue.ts";
 export { CONTAINER_JOB, type EtcdJob } from "./etcd/schema.ts";
 export { endingOf, type Ending, payloadOf, payloadsOf, printIds, readAdding } from "./serverless/jobs.ts";

@@ -64,6 +64,7 @@ async function open(options: Partial<WireServerOptions> = {}): Promise<WireServe
     now: () => session.serverNowMs(),
     later,
     admit: () => ({ tenant: "default" }),
+    hear: () => undefined,
     onError: (error) => {
       throw error;
     },
@@ -228,6 +229,7 @@ describe("over TCP", () => {
       now: () => 0,
       later,
       admit: () => ({ tenant: "default" }),
+      hear: () => undefined,
       onError: () => undefined,
     });
     expect(again).toMatchObject({ ok: false, message: expect.stringContaining("EADDRINUSE") as unknown });

@@ -40,19 +40,26 @@ export const NewJob = z
   .meta({ id: "NewJob" });
 export type NewJob = z.infer<typeof NewJob>;
 
+/** Nobody waits for the answer: 202, and it is done. */
+const later = {
+  connection: z.enum(["forget"]).optional().meta({ description: "forget: answered with 202 at once, and then done" }),
+  commandExecuteTime: z.int().min(0).optional().meta({ description: "µs since 1970: 202 at once, and done then" }),
+};
+
 const getFields = {
+  ...later,
   name: z.string().optional().meta({ description: "a pattern (* ? [...]), or several names with commas between them" }),
   jobPriority,
   mockRequest: flag,
   getMockedJobs: flag,
   worker: z.string().max(128).optional().meta({ description: "who takes it; stands in the record as its owner" }),
   leaseMs: number.meta({ description: "how long it is the caller's without a word from them: 1,000 to 3,600,000" }),
-  connection: z.enum(["wait"]).optional(),
+  connection: z.enum(["wait", "forget"]).optional(),
   timeout: z.int().min(0).max(3_600_000).optional().meta({ description: "ms to wait; 110,000 if not said" }),
 };
 
-const ofJob = z.strictObject({ jobID });
-const holder = { jobID, data, lease };
+const ofJob = z.strictObject({ ...later, jobID });
+const holder = { ...later, jobID, data, lease };
 const ending = {
   exitCode: z.int().optional().meta({ description: "1xx retry, 2xx ok, 4xx failed, 5xx error" }),
   result: z.string().optional().meta({ description: "any text, up to 16 MB" }),
@@ -65,8 +72,8 @@ const ending = {
 
 /** By verb. */
 export const COMMAND_BODIES = {
-  CreateJob: NewJob,
-  CreateJobs: z.strictObject({ jobs: z.array(NewJob).optional(), mockRequest: flag }),
+  CreateJob: z.strictObject({ ...later, ...NewJob.shape }),
+  CreateJobs: z.strictObject({ ...later, jobs: z.array(NewJob).optional(), mockRequest: flag }),
   GetJob: z.strictObject(getFields),
   GetJobs: z.strictObject({ ...getFields, numResults: number }),
   QueryJob: ofJob,
@@ -91,7 +98,13 @@ export const COMMAND_BODIES = {
     jobPriority,
     ignoreRepeat: flag,
   }),
-  RequeueJobs: z.strictObject({ jobIDs: z.array(z.int()).optional(), name, decrementFailures: flag }),
+  RequeueJobs: z.strictObject({ ...later, jobIDs: z.array(z.int()).optional(), name, decrementFailures: flag }),
+  CrashBedrockJob: z.strictObject({
+    ...later,
+    name: z.string().optional().meta({ description: "patterns (* ? [...]), with commas: their due jobs fail" }),
+  }),
+  ClearCrashedBedrockJobs: z.strictObject(later),
+  Status: z.strictObject({}),
 } as const;
 
 export type CommandVerb = keyof typeof COMMAND_BODIES;
@@ -134,4 +147,7 @@ export const COMMAND_ANSWERS = {
   FailJob: nothing,
   RetryJob: nothing,
   RequeueJobs: nothing,
+  CrashBedrockJob: nothing,
+  ClearCrashedBedrockJobs: nothing,
+  Status: z.object({ crashedBedrockJobs: z.int(), crashedBedrockJobsList: z.array(z.string()) }),
 } as const satisfies Readonly<Record<CommandVerb, z.ZodType>>;

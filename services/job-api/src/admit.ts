@@ -25,7 +25,7 @@ export function admitOnWire({ authenticator, isLoopback, onRefused }: AdmitOptio
       if (found.kind === "refused") onRefused(found.why);
       return refused(401, "Unauthorized");
     }
-    return mayAsk(found.caller, verb, tenant) ? { tenant } : refused(401, "Unauthorized");
+    return mayAsk(found.caller, verb, tenant) ? { tenant, caller: found.caller.name } : refused(401, "Unauthorized");
   };
 }
 

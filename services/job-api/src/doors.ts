@@ -1,13 +1,14 @@
 /** Everything that listens: HTTP and Bedrock's protocol. */
 import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
 import { type HttpServer, listen } from "@sluice/http-api";
-import { jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
+import { Errands, type Hear, jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
 import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { admitOnWire } from "./admit.ts";
 import { isLoopback, type JobApiConfig } from "./config.ts";
 import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
+import { jobLog } from "./job-log.ts";
 import { DOOR_METRICS } from "./metrics.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
 import { makePurge, purgeOperation } from "./purge.ts";
@@ -30,11 +31,12 @@ export interface DoorsParts {
 export async function openDoors({ config, opened, fetchKeys, service, onListening }: DoorsParts): Promise<Doors> {
   const { log, registry } = service;
   const leaving = new AbortController();
+  const [hear, errands] = [jobLog(log), new Errands(later)];
   const metrics = makeInstruments(DOOR_METRICS, registry);
   const authenticator = authenticatorOf(config, opened, fetchKeys, service);
   const app = jobApp({
     operations: [
-      ...jobOperations(portsOf(opened, service, leaving.signal)),
+      ...jobOperations(portsOf(opened, service, { leaving: leaving.signal, hear, errands })),
       purgeOperation(makePurge(opened, service.clock.nowMs), config.ARCHIVE_RETENTION_MS),
     ],
     authenticator,
@@ -45,21 +47,33 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
   });
   // Who waits for a job asks for a long time.
   const http = orThrow(await listen(app, { host: config.HOST, port: config.PORT, requestTimeoutMs: 0 })).server;
-  const wire = await openWire(config, opened, authenticator, { service, onRefused: () => metrics.refused.inc() });
+  const wire = await openWire(config, opened, authenticator, {
+    service,
+    hear,
+    onRefused: () => metrics.refused.inc(),
+  });
   log.info({ url: http.url, bedrock_host: config.BEDROCK_HOST, bedrock_port: wire.port }, "jobs are taken here");
   onListening?.({ http: http.url, bedrockPort: wire.port });
-  return { close: () => closeAll(http, wire, leaving, config.SHUTDOWN_GRACE_MS) };
+  return { close: () => closeAll({ http, wire, leaving, errands }, config.SHUTDOWN_GRACE_MS) };
 }
 
-async function closeAll(http: HttpServer, wire: WireServer, leaving: AbortController, graceMs: number): Promise<void> {
+interface Open {
+  readonly http: HttpServer;
+  readonly wire: WireServer;
+  readonly leaving: AbortController;
+  readonly errands: Errands;
+}
+
+async function closeAll({ http, wire, leaving, errands }: Open, graceMs: number): Promise<void> {
   leaving.abort();
   await Promise.all([http.close(graceMs), wire.close()]);
+  await errands.close();
 }
 
 function portsOf(
   { queue, adds, router, blobs, sessions }: OpenedQueue,
   { clock }: ServiceParts,
-  leaving: AbortSignal,
+  { leaving, hear, errands }: Pick<JobPorts, "leaving" | "hear" | "errands">,
 ): JobPorts {
   const handlers = handlersOf(sessions.first, clock);
   const handled = new HandledTypes(handlers, later);
@@ -84,6 +98,9 @@ function portsOf(
     isHandled: (tenant, type) => handled.has(tenant, type),
     workers: openWorkersPort(sessions.first, clock),
     leaving,
+    hear,
+    errands,
+    now: clock.nowMs,
   };
 }
 
@@ -109,6 +126,7 @@ function authenticatorOf(
 
 interface WireParts {
   readonly service: ServiceParts;
+  readonly hear: Hear;
   readonly onRefused: () => void;
 }
 
@@ -116,12 +134,12 @@ async function openWire(
   config: JobApiConfig,
   { queue }: OpenedQueue,
   authenticator: Authenticator,
-  { service: { clock, log }, onRefused }: WireParts,
+  { service: { clock, log }, hear, onRefused }: WireParts,
 ): Promise<WireServer> {
   const { BEDROCK_HOST: host, BEDROCK_PORT: port } = config;
   const admit = admitOnWire({ authenticator, isLoopback: isLoopback(host), onRefused });
   const onError = (error: unknown): void => log.error({ err: error }, "a request over TCP failed");
-  return orThrow(await listenOnWire({ host, port, queue, now: clock.nowMs, later, admit, onError })).server;
+  return orThrow(await listenOnWire({ host, port, queue, now: clock.nowMs, later, admit, hear, onError })).server;
 }
 
 function orThrow<T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> {

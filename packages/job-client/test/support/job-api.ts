@@ -1,7 +1,7 @@
 /** The queue's HTTP door on a real owner: as much of a job-api as a client needs. It can be closed, and come back at its port. */
 import type { Authenticator } from "@sluice/access";
 import { addOperations, callers, createApp, type HttpServer, listen } from "@sluice/http-api";
-import { type JobPorts, jobOperations, queueOfOwner } from "@sluice/job-doors";
+import { Errands, type JobPorts, jobOperations, queueOfOwner } from "@sluice/job-doors";
 import { ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
 import { testZooKeeper } from "@sluice/testkit";
 import { connectSession } from "@sluice/zookeeper";
@@ -31,10 +31,6 @@ export async function startJobApi(): Promise<TestApi> {
   const session = await connectSession({ connect, timeoutMs: 30_000 });
   const prepared = await prepareQueue(session);
   if (!prepared.ok) throw new Error(prepared.problem);
-  const later = (ms: number, wake: () => void): (() => void) => {
-    const timer = globalThis.setTimeout(wake, ms);
-    return () => clearTimeout(timer);
-  };
   const owning = await ownShard(0, { session, apiId: "api", later });
   if (!owning.ok) throw new Error(owning.why);
   const { owner } = owning;
@@ -62,6 +58,11 @@ export async function startJobApi(): Promise<TestApi> {
   };
 }
 
+const later = (ms: number, wake: () => void): (() => void) => {
+  const timer = globalThis.setTimeout(wake, ms);
+  return () => clearTimeout(timer);
+};
+
 /** Of one shard, without handlers, workers and blobs. */
 const portsOf = (owner: ShardOwner): JobPorts => ({
   queue: queueOfOwner(owner),
@@ -71,6 +72,9 @@ const portsOf = (owner: ShardOwner): JobPorts => ({
   shards: () => [],
   blobs: null,
   leaving: new AbortController().signal,
+  hear: () => undefined,
+  errands: new Errands(later),
+  now: () => Date.now(),
   handlers: {
     put: () => Promise.resolve({ ok: false, why: "no-answer" }),
     get: () => Promise.resolve("silence"),

@@ -9,6 +9,8 @@ import {
   textsOf,
   UNKNOWN_OUTCOME,
 } from "../queue-port.ts";
+import { type Hear, heardQueue } from "../heard.ts";
+import { isPutOff, putOff } from "../put-off.ts";
 import type { Errands } from "./errands.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Shown } from "./json-printer.ts";
@@ -16,7 +18,8 @@ import { type WireReply, wireReplyOf } from "./reply-printer.ts";
 import type { WireRequest } from "./request-parser.ts";
 import { readTiming, type Timing } from "./timing.ts";
 
-export type Admission = { readonly tenant: string } | { readonly refused: Status };
+/** `caller`: the name of whoever showed a token. */
+export type Admission = { readonly tenant: string; readonly caller?: string } | { readonly refused: Status };
 
 export interface WirePorts {
   readonly queue: QueuePort;
@@ -25,6 +28,8 @@ export interface WirePorts {
   readonly later: Later;
   /** Whose request this is, or why it is nobody's. */
   readonly admit: (request: WireRequest) => Admission | Promise<Admission>;
+  /** Told of jobs that come, are taken, end and go. */
+  readonly hear: Hear;
   /** A mistake of ours; the peer learns less. */
   readonly onError: (error: unknown) => void;
 }
@@ -44,13 +49,17 @@ export interface Line {
   readonly closed: AbortSignal;
 }
 
-const ACCEPTED: Status = { code: 202, text: "Successfully queued" };
 const UNAUTHORIZED: Status = { code: 401, text: "Unauthorized" };
 const LATE = statusOnly({ code: 555, text: "Timeout" });
-const TOO_MANY_PUT_OFF: Status = { code: 503, text: "Too many commands wait for their time" };
 
 const ONLY_NEAR: readonly string[] = ["crashbedrockjob", "clearcrashedbedrockjobs"];
 const SELECT = /^\s*select\s+\*\s+from\s+jobs\s*;?\s*$/i;
+
+/** Whose request it is, and the queue as it hears them. */
+interface Heard {
+  readonly tenant: string;
+  readonly queue: QueuePort;
+}
 
 export class Conversation {
   readonly leases = new HeldLeases();
@@ -66,20 +75,18 @@ export class Conversation {
     const admission = await this.#ports.admit(request);
     const shown: Shown = request.headers.get("fields")?.toLowerCase() === "all" ? "all" : "some";
     if ("refused" in admission) return wireReplyOf(statusOnly(admission.refused), shown);
-    return wireReplyOf(await this.#reply(request, admission.tenant, line), shown);
+    const { tenant, caller = this.#peer.name } = admission;
+    const queue = heardQueue(this.#ports.queue, this.#ports.hear, { door: "tcp", caller });
+    return wireReplyOf(await this.#reply(request, { tenant, queue }, line), shown);
   }
 
-  async #reply(request: WireRequest, tenant: string, line: Line): Promise<Reply> {
+  async #reply(request: WireRequest, { tenant, queue }: Heard, line: Line): Promise<Reply> {
     const command = this.#read(request, tenant);
     if (isStatus(command)) return statusOnly(command);
     const timing = readTiming(request.headers, this.#ports.now());
     if (isStatus(timing)) return statusOnly(timing);
-    const { executeAt, forget } = timing;
-    if (executeAt !== null || forget)
-      return command.verb === "CreateJobs"
-        ? this.#createForLater(tenant, command, timing)
-        : this.#accept(tenant, command, executeAt);
-    return this.#carryOut(tenant, command, timing, line);
+    if (isPutOff(timing)) return putOff({ ...this.#ports, queue }, tenant, command, timing);
+    return this.#carryOut({ tenant, queue }, command, timing, line);
   }
 
   #read({ verb, headers, content }: WireRequest, tenant: string): Command | Status {
@@ -95,12 +102,11 @@ export class Conversation {
     return isStatus(command) ? command : this.leases.withToken(command);
   }
 
-  async #carryOut(tenant: string, command: Command, timing: Timing, line: Line): Promise<Reply> {
-    const { queue } = this.#ports;
+  async #carryOut({ tenant, queue }: Heard, command: Command, timing: Timing, line: Line): Promise<Reply> {
     const asked =
       command.verb === "GetJobs" && timing.wait
         ? queue.wait(tenant, command, timing.timeoutMs, line.ended)
-        : this.#inTime(queue.ask(tenant, command), timing.timeoutMs, tenant);
+        : this.#inTime(queue.ask(tenant, command), timing.timeoutMs, { tenant, queue });
     const answer = await asked;
     if (answer === null || answer === LATE) this.leases.doubt(command);
     if (answer === null) return statusOnly(UNKNOWN_OUTCOME);
@@ -110,40 +116,15 @@ export class Conversation {
   }
 
   /** Jobs that come after the time is over are given back. */
-  async #inTime(asked: Promise<Answer>, timeoutMs: number, tenant: string): Promise<Answer> {
+  async #inTime(asked: Promise<Answer>, timeoutMs: number, { tenant, queue }: Heard): Promise<Answer> {
     let stop: () => void = () => undefined;
     const late = new Promise<Reply>((resolve) => {
       stop = this.#ports.later(timeoutMs, () => resolve(LATE));
     });
     const answer = await Promise.race([asked, late]);
     stop();
-    if (answer === LATE) this.#ports.errands.start(async () => giveBack(this.#ports.queue, tenant, await asked));
+    if (answer === LATE) this.#ports.errands.start(async () => giveBack(queue, tenant, await asked));
     return answer;
-  }
-
-  /** Accepted means written, so that nothing accepted is lost; a later time becomes the time of the first run. */
-  async #createForLater(
-    tenant: string,
-    command: Extract<Command, { verb: "CreateJobs" }>,
-    { executeAt }: Timing,
-  ): Promise<Reply> {
-    const at = executeAt ?? 0;
-    const jobs =
-      executeAt === null
-        ? command.jobs
-        : command.jobs.map((job) => ({ ...job, firstRun: Math.max(job.firstRun ?? 0, at) }));
-    const answer = await this.#ports.queue.ask(tenant, { ...command, jobs });
-    if (answer === null) return statusOnly(UNKNOWN_OUTCOME);
-    return statusOnly(answer.status.code === 200 ? ACCEPTED : answer.status);
-  }
-
-  /** Nobody hears the answer: jobs that it holds go back. */
-  #accept(tenant: string, command: Command, executeAt: number | null): Reply {
-    const { queue, errands, now } = this.#ports;
-    const errand = async (): Promise<void> => giveBack(queue, tenant, await queue.ask(tenant, command));
-    if (executeAt === null) errands.start(errand);
-    else if (!errands.putOff(executeAt - now(), errand)) return statusOnly(TOO_MANY_PUT_OFF);
-    return statusOnly(ACCEPTED);
   }
 }
 

@@ -8,7 +8,8 @@ import type { JobPorts } from "../http/ports.ts";
 import { readText } from "../http/read-text.ts";
 import { type Response, SILENCE } from "../http/serve.ts";
 import { type Intent, tenantProblem } from "../http/tenancy.ts";
-import { statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
+import { heardQueue } from "../heard.ts";
+import { type QueuePort, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { describeOne, gatherJobs } from "./gather.ts";
 import { CONTAINER_JOB, EtcdJob, EtcdList, type EtcdNode, EtcdOne, type EtcdState, SubmittedJob } from "./schema.ts";
 import { nodeOf, phaseOf, showEtcdJob } from "./view.ts";
@@ -74,7 +75,8 @@ function submit(ports: JobPorts): Operation {
     const value = request.is("urlencoded") === false ? body.text : (new URLSearchParams(body.text).get("value") ?? "");
     const read = readInput(SubmittedJob, parsed(value));
     if (!read.ok) return { problem: read.problem };
-    const made = await createJob(ports, query.tenant, read.value);
+    const speaker = { door: "etcd", caller: callerOf(response).name } as const;
+    const made = await createJob(heardQueue(ports.queue, ports.hear, speaker), query.tenant, read.value);
     if ("problem" in made) return made;
     const job = await describeOne(ports, query.tenant, made.id);
     return "problem" in job ? job : { status: 201, body: { action: "create", node: nodeOf(job.found, "jobs") } };
@@ -91,7 +93,7 @@ function parsed(text: string): unknown {
 }
 
 async function createJob(
-  { queue }: JobPorts,
+  queue: QueuePort,
   of: string,
   { Container, Fileset }: SubmittedJob,
 ): Promise<{ readonly id: number } | { readonly problem: Problem }> {

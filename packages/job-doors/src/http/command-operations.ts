@@ -2,24 +2,27 @@
 import { ANSWERED, type Operation } from "@sluice/http-api";
 import { isStatus, readCommand } from "@sluice/job-queue";
 import { COMMAND_BODIES, type CommandVerb, type Endpoint, JOBS } from "@sluice/wire";
-import { type Answer, giveBack, type QueuePort, statusOnly, textsOf } from "../queue-port.ts";
+import { readTiming } from "../bedrock/timing.ts";
+import { heardQueue } from "../heard.ts";
+import { isPutOff, putOff, type PutOffPorts } from "../put-off.ts";
+import { type Answer, giveBack, statusOnly, textsOf } from "../queue-port.ts";
 import type { JobPorts } from "./ports.ts";
-import { goneOf, sendAnswer, serve } from "./serve.ts";
+import { patienceOf, sendAnswer, serve } from "./serve.ts";
 
-const WAIT_MS = 110_000;
 const VERBS = Object.keys(COMMAND_BODIES) as readonly CommandVerb[];
 
-type CommandPorts = Pick<JobPorts, "queue" | "leaving">;
+type CommandPorts = Pick<JobPorts, "queue" | "leaving" | "hear" | "errands" | "now">;
 
-export const commandOperations = ({ queue, leaving }: CommandPorts): readonly Operation[] =>
+export const commandOperations = ({ queue, hear, leaving, errands, now }: CommandPorts): readonly Operation[] =>
   VERBS.map((verb) =>
-    serve(endpointOf(verb), async ({ params, body, response }) => {
+    serve(endpointOf(verb), async ({ params, body, caller, response }) => {
       const { tenant } = params as { readonly tenant: string };
-      const gone = goneOf(response);
-      const over = AbortSignal.any([gone, leaving]);
-      const answer = await ask(queue, verb, tenant, body as Readonly<Record<string, unknown>>, over);
+      const { gone, over } = patienceOf(response, leaving);
+      const heard = heardQueue(queue, hear, { door: "http", caller: caller.name });
+      const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over };
+      const answer = await ask({ queue: heard, errands, now }, asked);
       if (gone.aborted) {
-        await giveBack(queue, tenant, answer);
+        await giveBack(heard, tenant, answer);
         return ANSWERED;
       }
       const sent = sendAnswer(response, answer);
@@ -31,19 +34,25 @@ function endpointOf(verb: CommandVerb): Endpoint {
   return JOBS[`${verb.charAt(0).toLowerCase()}${verb.slice(1)}` as Uncapitalize<CommandVerb>];
 }
 
-async function ask(
-  queue: QueuePort,
-  verb: CommandVerb,
-  tenant: string,
-  body: Readonly<Record<string, unknown>>,
-  gone: AbortSignal,
-): Promise<Answer> {
-  const { worker, connection, timeout, ...fields } = body;
+interface Asked {
+  readonly verb: CommandVerb;
+  readonly tenant: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Who waits for a job waits no longer. */
+  readonly over: AbortSignal;
+}
+
+async function ask(ports: PutOffPorts, { verb, tenant, body, over }: Asked): Promise<Answer> {
+  const { worker, connection, timeout, commandExecuteTime, ...fields } = body;
   const caller = typeof worker === "string" && worker !== "" ? named(worker) : UNSEEN;
   const command = readCommand(verb, textsOf(fields), { tenant, caller });
   if (isStatus(command)) return statusOnly(command);
-  if (command.verb !== "GetJobs" || connection !== "wait") return queue.ask(tenant, command);
-  return queue.wait(tenant, command, typeof timeout === "number" ? timeout : WAIT_MS, gone);
+  const told = Object.entries(textsOf({ connection, timeout, commandexecutetime: commandExecuteTime }));
+  const timing = readTiming(new Map(told), ports.now());
+  if (isStatus(timing)) return statusOnly(timing);
+  if (isPutOff(timing)) return putOff(ports, tenant, command, timing);
+  if (command.verb !== "GetJobs" || !timing.wait) return ports.queue.ask(tenant, command);
+  return ports.queue.wait(tenant, command, timing.timeoutMs, over);
 }
 
 const named = (worker: string): { readonly kind: "worker"; readonly worker: string } => ({ kind: "worker", worker });

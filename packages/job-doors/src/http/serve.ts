@@ -77,6 +77,7 @@ function specOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A
         ...(path.includes("/commands/") ? { headers: HEADERS } : {}),
         content: { "application/json": answer ?? z.object({}) },
       },
+      ...(path.includes("/commands/") ? { 202: { description: "taken on; nobody waits for its answer" } } : {}),
     },
     problems: ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN", ...(method === "get" ? [] : (["CONFLICT"] as const))],
   };
@@ -91,7 +92,8 @@ export function sendAnswer(response: Response, answer: Answer): Handled {
   const reply: Reply = answer ?? statusOnly(UNKNOWN_OUTCOME);
   response.set(STATUS_HEADER, `${reply.status.code} ${reply.status.text}`);
   const found = problemOf(reply);
-  return found === null ? sendJson(response, 200, jsonOf(reply.content)) : { problem: found };
+  if (found !== null) return { problem: found };
+  return sendJson(response, reply.status.code === 202 ? 202 : 200, jsonOf(reply.content));
 }
 
 export function sendJson(response: Response, status: number, json: string): typeof ANSWERED {
@@ -99,9 +101,26 @@ export function sendJson(response: Response, status: number, json: string): type
   return ANSWERED;
 }
 
-/** Aborts when the caller has gone without an answer. */
-export function goneOf(response: Response): AbortSignal {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  return gone.signal;
+export interface Patience {
+  /** Aborts when the caller has gone without an answer. */
+  readonly gone: AbortSignal;
+  /** Aborts then, and when this process is about to go. */
+  readonly over: AbortSignal;
+}
+
+/**
+ * Not by AbortSignal.any: a signal that lives as long as the process would keep something of every request that was ever
+ * joined with it.
+ */
+export function patienceOf(response: Response, leaving: AbortSignal): Patience {
+  const [gone, over] = [new AbortController(), new AbortController()];
+  const leave = (): void => over.abort();
+  leaving.addEventListener("abort", leave, { once: true });
+  if (leaving.aborted) leave();
+  response.once("close", () => {
+    leaving.removeEventListener("abort", leave);
+    gone.abort();
+    over.abort();
+  });
+  return { gone: gone.signal, over: over.signal };
 }

@@ -39,7 +39,7 @@ export const serverlessOperations = (ports: JobPorts): readonly Operation[] => [
 const refusal = (response: Response, client: string, intent: Intent): Problem | null =>
   tenantProblem(callerOf(response), client, intent);
 
-function addJobs({ addLines }: JobPorts): Operation {
+function addJobs({ addLines, hear }: JobPorts): Operation {
   const spec = {
     id: "serverlessAddJobs",
     method: "post",
@@ -60,6 +60,8 @@ function addJobs({ addLines }: JobPorts): Operation {
     const reply = isStatus(payloads) ? statusOnly(payloads) : await addLines({ tenant: client, name: type }, payloads);
     const found = problemOf(reply);
     if (found !== null) return { problem: found };
+    const ids = reply.content.kind === "ids" ? reply.content.ids : [];
+    hear({ what: "came", door: "serverless", caller: callerOf(response).name, tenant: client, ids, names: [type] });
     response.status(200).type("text/plain").send(printIds(reply));
     return ANSWERED;
   });

@@ -2,6 +2,7 @@
 import type { Caller } from "@sluice/access";
 import { addOperations, callers, createApp, type HttpServer, listen } from "@sluice/http-api";
 import type { Handler } from "@sluice/wire";
+import { Errands } from "../../src/bedrock/errands.ts";
 import { jobOperations } from "../../src/http/operations.ts";
 import type { HandlersPort, JobPorts } from "../../src/http/ports.ts";
 import { statusOnly, UNKNOWN_OUTCOME } from "../../src/queue-port.ts";
@@ -53,6 +54,9 @@ export const portsOf = (queue: MemoryQueue): JobPorts => ({
   isHandled: () => true,
   workers: () => Promise.resolve([]),
   leaving: new AbortController().signal,
+  hear: () => undefined,
+  errands: new Errands(queue.later),
+  now: () => queue.now,
 });
 
 function memoryHandlers(): HandlersPort {

@@ -3,6 +3,7 @@ import { type Admission, Conversation, type Line, type Peer } from "../../src/be
 import { Errands } from "../../src/bedrock/errands.ts";
 import { printWireReply } from "../../src/bedrock/reply-printer.ts";
 import { RequestParser, type WireRequest } from "../../src/bedrock/request-parser.ts";
+import type { JobNews } from "../../src/heard.ts";
 import type { MemoryQueue } from "./memory-queue.ts";
 
 export class WireTalk {
@@ -11,9 +12,12 @@ export class WireTalk {
   readonly #ended = new AbortController();
   readonly #closed = new AbortController();
 
+  readonly heard: JobNews[] = [];
+
   constructor(queue: MemoryQueue, peer: Partial<Peer> = {}, admit: (request: WireRequest) => Admission = anybody) {
     this.errands = new Errands(queue.later);
-    const ports = { queue, errands: this.errands, now: () => queue.now, later: queue.later, admit };
+    const hear = (news: JobNews): void => void this.heard.push(news);
+    const ports = { queue, errands: this.errands, now: () => queue.now, later: queue.later, admit, hear };
     const onError = (error: unknown): void => {
       throw error;
     };

@@ -1,0 +1,47 @@
+/** Commands for whose answer nobody waits: those that are forgotten, and those for a later time. */
+import type { Command, CreateJobs, Reply, Status } from "@sluice/job-queue";
+import type { Errands } from "./bedrock/errands.ts";
+import type { Timing } from "./bedrock/timing.ts";
+import { giveBack, type QueuePort, statusOnly, UNKNOWN_OUTCOME } from "./queue-port.ts";
+
+export interface PutOffPorts {
+  readonly queue: QueuePort;
+  readonly errands: Errands;
+  readonly now: () => number;
+}
+
+const ACCEPTED: Status = { code: 202, text: "Successfully queued" };
+const TOO_MANY_PUT_OFF: Status = { code: 503, text: "Too many commands wait for their time" };
+
+export const isPutOff = ({ forget, executeAt }: Timing): boolean => forget || executeAt !== null;
+
+export function putOff(ports: PutOffPorts, tenant: string, command: Command, timing: Timing): Promise<Reply> {
+  return command.verb === "CreateJobs"
+    ? createForLater(ports, tenant, command, timing)
+    : Promise.resolve(accept(ports, tenant, command, timing));
+}
+
+/** Accepted means written, so that nothing accepted is lost; a later time becomes the time of the first run. */
+async function createForLater(
+  { queue }: PutOffPorts,
+  tenant: string,
+  command: CreateJobs,
+  { executeAt }: Timing,
+): Promise<Reply> {
+  const at = executeAt ?? 0;
+  const jobs =
+    executeAt === null
+      ? command.jobs
+      : command.jobs.map((job) => ({ ...job, firstRun: Math.max(job.firstRun ?? 0, at) }));
+  const answer = await queue.ask(tenant, { ...command, jobs });
+  if (answer === null) return statusOnly(UNKNOWN_OUTCOME);
+  return statusOnly(answer.status.code === 200 ? ACCEPTED : answer.status);
+}
+
+/** Nobody hears the answer: jobs that it holds go back. */
+function accept({ queue, errands, now }: PutOffPorts, tenant: string, command: Command, { executeAt }: Timing): Reply {
+  const errand = async (): Promise<void> => giveBack(queue, tenant, await queue.ask(tenant, command));
+  if (executeAt === null) errands.start(errand);
+  else if (!errands.putOff(executeAt - now(), errand)) return statusOnly(TOO_MANY_PUT_OFF);
+  return statusOnly(ACCEPTED);
+}
