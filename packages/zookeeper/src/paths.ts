@@ -56,9 +56,12 @@ export function rooted(root: string, path: string): string {
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
 const DOT_NAME = /\/\.{1,2}(?:\/|$)/;
 
+/** Nearly every path, at one look: names of letters, digits and the like that do not begin with a dot. */
+const PLAIN = /^(?:\/[\w:-][\w:.-]*)+$/;
+
 /** What ZooKeeper would object to in this path, or null. */
 export function pathProblem(path: string): string | null {
-  if (path === "/") return null;
+  if (path === "/" || PLAIN.test(path)) return null;
   if (!path.startsWith("/")) return "does not begin with /";
   if (path.endsWith("/")) return "ends with /";
   if (path.includes("//")) return "has an empty name";

@@ -24,10 +24,11 @@ export class JuteWriter {
   }
 
   text(value: string): void {
-    const length = Buffer.byteLength(value);
-    this.int(length);
-    this.#reserve(length);
-    this.#at += this.#buffer.write(value, this.#at);
+    // A UTF-16 unit takes three bytes at most; how many it took is known afterwards.
+    this.#reserve(4 + 3 * value.length);
+    const length = this.#buffer.write(value, this.#at + 4);
+    this.#buffer.writeInt32BE(length, this.#at);
+    this.#at += 4 + length;
   }
 
   bytes(value: Buffer): void {
@@ -81,7 +82,14 @@ export class JuteReader {
   }
 
   text(): string {
-    return this.#slice().toString("utf8");
+    const length = Math.max(this.int(), 0);
+    const start = this.#advance(length);
+    return this.#buffer.toString("utf8", start, start + length);
+  }
+
+  /** A text or bytes that nobody wants. */
+  skip(): void {
+    this.#advance(Math.max(this.int(), 0));
   }
 
   /** A copy: a view would keep the whole network chunk in memory for as long as the caller keeps the data. */

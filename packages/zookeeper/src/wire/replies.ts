@@ -124,7 +124,7 @@ function refusedOp(err: number, op: Op | undefined): Fault {
 
 function readOpResult(reader: JuteReader, opcode: number): Stat | null {
   if (opcode === OPCODE.setData) return readStat(reader);
-  if (opcode === OPCODE.create) reader.text();
+  if (opcode === OPCODE.create) reader.skip();
   return null;
 }
 

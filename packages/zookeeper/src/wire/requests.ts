@@ -93,9 +93,17 @@ function writeOp(writer: JuteWriter, op: Op, root: string, aclOf: AclOf): void {
   }
 }
 
+/** About, and cheaply: the writer makes more room when it needs some. */
+const OP_ROOM = 64;
+function roomFor(ops: readonly Op[], root: string): number {
+  let bytes = MULTI_HEADER_BYTES;
+  for (const op of ops)
+    bytes += OP_ROOM + root.length + op.path.length + (op.op === "create" || op.op === "set" ? op.data.length : 0);
+  return bytes;
+}
+
 export function encodeMulti(ops: readonly Op[], root: string, aclOf: AclOf): EncodedRequest {
-  const capacity = ops.reduce((sum, op) => sum + opBytes(op, aclOf) + root.length, MULTI_HEADER_BYTES);
-  const writer = begin(0, OPCODE.multi, capacity);
+  const writer = begin(0, OPCODE.multi, roomFor(ops, root));
   for (const op of ops) writeOp(writer, op, root, aclOf);
   multiHeader(writer, -1, true);
   return { opcode: OPCODE.multi, frame: writer.finishFrame() };
