@@ -30,7 +30,8 @@ export class Writer {
   }
 
   opsOf(unit: Unit): readonly Op[] {
-    return unit.flatMap((change) => this.#ops(change));
+    const [only] = unit;
+    return unit.length === 1 && only !== undefined ? this.#ops(only) : unit.flatMap((change) => this.#ops(change));
   }
 
   #ops(change: Change): readonly Op[] {
@@ -130,8 +131,8 @@ export class Writer {
     const { shard } = this.#term;
     const { directory, isNew } = this.#done.add(done.ended, id, token);
     const path = paths.doneDirectory(shard, directory);
-    const made: Op[] = isNew ? [{ op: "create", path, data: EMPTY }] : [];
-    return [...made, ...doneOps(shard, { directory, id, token }, done)];
+    const entry = doneOps(shard, { directory, id, token }, done);
+    return isNew ? [{ op: "create", path, data: EMPTY }, ...entry] : entry;
   }
 
   #of(id: number): NodeVersions {

@@ -1,5 +1,6 @@
 /** Chaining: a job that has ended well leaves its result to another one, in the same transaction. */
 import type { Job } from "../records.ts";
+import { wholeJob } from "../whole-job.ts";
 import type { RunEnd } from "./commands.ts";
 
 /** No exit code is a good one; of the codes, those from 200 to 299 are. */
@@ -9,16 +10,15 @@ export const isGood = (exit: number | null): boolean => exit === null || Math.fl
 export function followOn(id: number, job: Job, name: string, { exit, result }: RunEnd, now: number): Job {
   const from = { jobID: id, name: job.name, exit };
   const data = typeof result === "string" || result === null ? { from, payload: result } : { from, payloadRef: result };
-  return {
-    v: 1,
+  return wholeJob({
     name,
     tenant: job.tenant,
     state: "QUEUED",
     priority: job.priority,
     nextRun: now,
     created: now,
-    ...(job.mock === true ? { mock: true } : {}),
+    mock: job.mock,
     data: JSON.stringify(data),
     ev: [[now, "create"]],
-  };
+  });
 }

@@ -1,6 +1,7 @@
 /** CreateJob and CreateJobs: everything is checked before anything is made. */
 import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
+import { wholeJob } from "../whole-job.ts";
 import { type CreateJobs, type NewJob, type Reply, reply } from "./commands.ts";
 import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
@@ -157,9 +158,7 @@ export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: B
   const parent = job.parent === null ? null : shard.job(job.parent);
   // A parent that waits already has let its children go.
   const gated = parent !== null && parent.state !== "PAUSED";
-  // One shape for all: what is absent is undefined, which is not written.
-  return {
-    v: 1,
+  return wholeJob({
     name: job.name,
     tenant,
     state: gated ? "PAUSED" : "QUEUED",
@@ -179,5 +178,5 @@ export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: B
     data: job.data.text,
     dataRef: job.data.ref,
     ev: [[at, "create"]],
-  };
+  });
 }

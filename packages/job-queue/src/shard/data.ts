@@ -40,11 +40,12 @@ export function parseData(text: string): GivenData | null {
 
 /** With our keys in front, and the rest as it came. */
 export function shownData(job: Pick<Job, "data" | "mock" | "retryAfterCount">): string {
+  if (job.mock !== true && (job.retryAfterCount ?? 0) === 0) return job.data;
   const ours = [
     ...(job.mock === true ? ['"mockRequest":true'] : []),
     ...((job.retryAfterCount ?? 0) > 0 ? [`"retryAfterCount":${job.retryAfterCount}`] : []),
   ];
-  return ours.length === 0 ? job.data : joinObjects(`{${ours.join(",")}}`, job.data);
+  return joinObjects(`{${ours.join(",")}}`, job.data);
 }
 
 /** Two JSON objects as one, each as it came. */

@@ -5,7 +5,7 @@ import type { Job, JobEvent } from "../records.ts";
 import { isAllowed, type Move, type State } from "../states.ts";
 import { nextRunOf, parseRepeat } from "../time/repeat.ts";
 import { showSeconds, showTime } from "../time/timestamp.ts";
-import type { StateView } from "./commands.ts";
+import type { JobView, StateView } from "./commands.ts";
 import { shownData } from "./data.ts";
 
 export type JobChanges = { readonly [Key in keyof Job]?: Job[Key] | undefined };
@@ -38,18 +38,22 @@ export function scheduledRun(job: Job, repeat: string | undefined, now: number):
 export const refOf = ({ dataRef }: Job): { readonly dataRef?: BlobRef } => (dataRef === undefined ? {} : { dataRef });
 
 /** `state` is the one that counts, which for a child whose gate is open is not the one that is written. */
-export function viewOf(id: number, job: Job, state: State): StateView {
-  return {
+export const viewOf = (id: number, job: Job, state: State): StateView => ({
+  ...jobView(id, job, shownData(job)),
+  state,
+});
+
+export function jobView(id: number, job: Job, data: string): JobView {
+  const view = {
     jobID: id,
     name: job.name,
-    data: shownData(job),
-    ...refOf(job),
+    data,
     retryAfter: job.retryAfter?.toUpperCase() ?? "",
     created: showSeconds(job.created),
     repeat: job.repeat?.toUpperCase() ?? "",
     lastRun: job.lastRun === undefined ? "" : showTime(job.lastRun),
     nextRun: showTime(job.nextRun),
     priority: job.priority,
-    state,
   };
+  return job.dataRef === undefined ? view : { ...view, dataRef: job.dataRef };
 }

@@ -270,7 +270,8 @@ export class Shard {
 
   /** What the last decision wants written, and forgets it. */
   takeUnits(): readonly Unit[] {
-    const units = this.#units.filter((unit) => unit.length > 0);
+    const units = this.#units;
+    if (units.at(-1)?.length === 0) units.pop();
     this.#units = [[]];
     return units;
   }

@@ -5,7 +5,7 @@ import type { Job } from "../records.ts";
 import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
 import { type ChildView, type GetJobs, type Reply, reply, type Taken, type TakenView } from "./commands.ts";
 import { shownData } from "./data.ts";
-import { BEYOND_CALENDAR, changed, moved, refOf, viewOf } from "./job.ts";
+import { BEYOND_CALENDAR, jobView, moved, refOf } from "./job.ts";
 import { wakeParentOf } from "./parents.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
@@ -80,15 +80,17 @@ function isCrashing(shard: Shard, { tenant, name }: Job): boolean {
 
 /** Its times are those before it was taken; its count is the present one. */
 function takenView(shard: Shard, id: number, before: Job, after: Job): TakenView {
-  const { state: _, ...view } = viewOf(id, changed(before, { retryAfterCount: after.retryAfterCount }), before.state);
-  const parent = before.parent === undefined ? null : shard.job(before.parent);
+  const { data, mock, parent: parentId } = before;
+  const view = jobView(id, before, shownData({ data, mock, retryAfterCount: after.retryAfterCount }));
+  const parent = parentId === undefined ? null : shard.job(parentId);
   const ended = shard.family(id).ended;
+  if (parent === null && ended.size === 0) return view;
   return {
     ...view,
-    ...(before.parent === undefined || parent === null
+    ...(parentId === undefined || parent === null
       ? {}
       : {
-          parentJobID: before.parent,
+          parentJobID: parentId,
           parentData: shownData(parent),
           ...(parent.dataRef === undefined ? {} : { parentDataRef: parent.dataRef }),
         }),

@@ -5,13 +5,23 @@ export const EARLIEST_MS = Date.UTC(-4713, 10, 24, 12);
 export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 export const inCalendar = (ms: number): boolean => ms >= EARLIEST_MS && ms <= LATEST_MS;
 
+/** The times of a job that comes and goes at once are mostly of one second. */
+let lastShown = { second: NaN, text: "" };
+
 /** Fractions of a second are shown when there are any. */
 export function showTime(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastShown.second) lastShown = { second, text: wholeSeconds(second * 1000) };
+  const fraction = ms - second * 1000;
+  return fraction === 0 ? lastShown.text : `${lastShown.text}.${String(fraction).padStart(3, "0")}`;
+}
+
+function wholeSeconds(ms: number): string {
   const iso = new Date(ms).toISOString();
   // Years outside of 0 to 9999 have a sign and six digits.
   const date = iso.length === 24 ? iso : `${iso.startsWith("-") ? "-" : ""}${iso.slice(3)}`;
   const day = date.indexOf("T");
-  return `${date.slice(0, day)} ${date.slice(day + 1, ms % 1000 === 0 ? -5 : -1)}`;
+  return `${date.slice(0, day)} ${date.slice(day + 1, -5)}`;
 }
 
 export const showSeconds = (ms: number): string => showTime(ms - mod(ms, 1000));
