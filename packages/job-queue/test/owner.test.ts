@@ -217,6 +217,17 @@ describe("a caller that waits", () => {
 });
 
 describe("an answer that is lost", () => {
+  test("an owner hears that it was deposed, also when nobody answered its first look at its term", async () => {
+    await owner.resign();
+    const looked = proxy.onNext("exists", "cutBefore");
+    owner = await process.own();
+    await looked;
+    // From here on it writes nothing by which it could find out.
+    expect((await owner.ask(command("CreateJob", { name: "foo" })))?.status.code).toBe(200);
+    await other.own();
+    await waitFor(() => owner.over.aborted, { what: "the end of the term" });
+  });
+
   test.each<Verdict>(["cutBefore", "cutAfterForward", "cutInReply", "dropReply"])(
     "%s: every command is carried out once, and answered",
     async (verdict) => {

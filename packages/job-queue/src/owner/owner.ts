@@ -7,8 +7,9 @@ import type { Op, Session } from "@sluice/zookeeper";
 import { type Waiter, Waiters } from "../memory/waiters.ts";
 import { paths } from "../paths.ts";
 import type { EndedRun, RunArchive } from "../run-archive.ts";
-import type { Command, GetJobs, Reply } from "../shard/commands.ts";
-import { reply } from "../shard/commands.ts";
+import type { Command, GetJobs } from "../shard/commands.ts";
+import type { Reply } from "../shard/views.ts";
+import { reply } from "../shard/views.ts";
 import { decide } from "../shard/decide.ts";
 import type { Notice } from "../shard/notices.ts";
 import { Shard } from "../shard/shard.ts";
@@ -105,6 +106,11 @@ export class ShardOwner {
   /** Types that could run now, for the scheduler. */
   get waitingTypes(): ReturnType<Shard["index"]["waitingTypes"]> {
     return this.#shard.index.waitingTypes();
+  }
+
+  /** Since when the oldest due job of a type is due; null: it has none. */
+  oldestDue(tenant: string, name: string): number | null {
+    return this.#shard.index.readyOf(tenant, name).oldestDue;
   }
 
   /** Null: the term ended before the answer was certain. */
@@ -252,12 +258,14 @@ export class ShardOwner {
 
   /** Whoever deposes us deletes our term: better heard than found out. */
   #watchTerm(): void {
+    const { session } = this.#ports;
     const path = paths.term(this.term.shard, this.term.term);
-    void this.#ports.session
-      .exists(path, () => this.over.aborted || this.#watchTerm())
-      .then((found) => {
-        if (found.ok && found.value === null) this.#pipeline.end("deposed");
-      });
+    const look = session.exists(path, () => this.over.aborted || this.#watchTerm());
+    void look.then(async (found) => {
+      if (found.ok && found.value === null) this.#pipeline.end("deposed");
+      // Without an answer there is no watch, and who has nothing to write would never find out.
+      if (!found.ok && (await session.untilConnected()) && !this.over.aborted) this.#watchTerm();
+    });
   }
 
   #onOver(why: string): void {
