@@ -9,7 +9,7 @@ import { isLoopback, type JobApiConfig } from "./config.ts";
 import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
 import { jobLog } from "./job-log.ts";
-import { DOOR_METRICS } from "./metrics.ts";
+import { DOOR_METRICS, exportReady } from "./metrics.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
 import { makePurge, purgeOperation } from "./purge.ts";
 import { handlersOf, handlersPort, openWorkersPort } from "./registries.ts";
@@ -72,12 +72,13 @@ async function closeAll({ http, wire, leaving, errands }: Open, graceMs: number)
 
 function portsOf(
   { queue, adds, router, blobs, sessions }: OpenedQueue,
-  { clock }: ServiceParts,
+  { clock, registry }: ServiceParts,
   { leaving, hear, errands }: Pick<JobPorts, "leaving" | "hear" | "errands">,
 ): JobPorts {
   const handlers = handlersOf(sessions.first, clock);
   const handled = new HandledTypes(handlers, later);
   leaving.addEventListener("abort", () => handled.stop(), { once: true });
+  exportReady(registry, router, handled, clock.nowMs);
   return {
     queue: {
       ask: (tenant, command) => {
@@ -104,9 +105,13 @@ function portsOf(
   };
 }
 
-/** What a handler's result is handed on to. */
-const followersIn = (command: Command): readonly string[] =>
-  command.verb === "CreateJobs" ? command.jobs.flatMap(({ onFinish }) => onFinish ?? []) : [];
+/** Types that a handler's run leads to: what its result is handed on to, and what it asks for. */
+function followersIn(command: Command): readonly string[] {
+  if (command.verb === "CreateJobs") return command.jobs.flatMap(({ onFinish }) => onFinish ?? []);
+  if (command.verb === "FinishJob" || command.verb === "RetryJob" || command.verb === "FailJob")
+    return (command.then ?? []).map(({ name }) => name);
+  return [];
+}
 
 function authenticatorOf(
   settings: JobApiConfig,
