@@ -23,26 +23,28 @@ export { parseTime, showSeconds, showTime } from "./time/timestamp.ts";
 export type { Change, Unit } from "./shard/changes.ts";
 export type {
   Caller,
-  ChildView,
   Command,
-  Content,
   CreateJobs,
   GetJobs,
   IngestAdds,
-  JobRecord,
-  JobView,
   JournalledJob,
-  ListedView,
   ListJobs,
   ListRuns,
   NewJob,
+} from "./shard/commands.ts";
+export type {
+  ChildView,
+  Content,
+  JobRecord,
+  JobView,
+  ListedView,
   Reply,
   RunView,
   StateView,
   Taken,
   TakenView,
   TypeCounts,
-} from "./shard/commands.ts";
+} from "./shard/views.ts";
 export { decide, type Decision } from "./shard/decide.ts";
 export type { Notice } from "./shard/notices.ts";
 export { isStatus } from "./shard/params.ts";

@@ -1,6 +1,7 @@
 /** What everybody who is no owner needs of the queue. Behind it may stand one owner, or a router to many. */
 import type { ShardOwner } from "./owner/owner.ts";
-import type { Command, GetJobs, Reply } from "./shard/commands.ts";
+import type { Command, GetJobs } from "./shard/commands.ts";
+import type { Reply } from "./shard/views.ts";
 
 /** Null: nobody knows whether it was done. */
 export type Answer = Reply | null;

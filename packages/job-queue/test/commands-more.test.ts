@@ -2,7 +2,8 @@
 import { describe, expect, test } from "@jest/globals";
 import type { BlobRef, BlobStore } from "../src/blobs.ts";
 import { TREE_BYTES } from "../src/limits.ts";
-import type { Content, JobRecord, ListJobs, NewJob, Reply } from "../src/shard/commands.ts";
+import type { ListJobs, NewJob } from "../src/shard/commands.ts";
+import type { Content, JobRecord, Reply } from "../src/shard/views.ts";
 import { fetchLarge, storeLarge } from "../src/shard/large.ts";
 import { isStatus } from "../src/shard/params.ts";
 import { readCommand } from "../src/shard/request.ts";

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readTransactions, testZooKeeper, type TestZooKeeper } from "@sluice/testkit";
 import { checkQueue } from "../src/check/check.ts";
 import type { ShardOwner } from "../src/owner/owner.ts";
-import type { JobRecord, NewJob, RunView } from "../src/shard/commands.ts";
+import type { NewJob } from "../src/shard/commands.ts";
+import type { JobRecord, RunView } from "../src/shard/views.ts";
 import { MemoryArchive } from "./support/memory-archive.ts";
 import { command, idOf, startProcess, takenOf, type Process } from "./support/owners.ts";
 

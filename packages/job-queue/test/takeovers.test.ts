@@ -12,7 +12,8 @@ import {
 import { checkQueue } from "../src/check/check.ts";
 import type { ShardOwner } from "../src/owner/owner.ts";
 import { parseDoneName, paths } from "../src/paths.ts";
-import type { Command, Reply } from "../src/shard/commands.ts";
+import type { Command } from "../src/shard/commands.ts";
+import type { Reply } from "../src/shard/views.ts";
 import { command, startProcess, takenOf, type Process } from "./support/owners.ts";
 
 const JOBS = 300;

@@ -4,7 +4,8 @@ import { INLINE_RESULT_BYTES, LIST_MOST, RUNS_READ_MOST, RUNS_SHOWN } from "../l
 import { matchesName, parseNames } from "../names.ts";
 import type { EndedRun, RunArchive } from "../run-archive.ts";
 import { type Answer } from "../queue-port.ts";
-import { type JobRecord, type ListRuns, type OneJob, type Reply, reply, type RunView } from "../shard/commands.ts";
+import type { ListRuns, OneJob } from "../shard/commands.ts";
+import { type JobRecord, type Reply, reply, type RunView } from "../shard/views.ts";
 import { recordOfRun, runView } from "../shard/runs.ts";
 import { STATUS } from "../shard/statuses.ts";
 import { readRuns } from "./done-entries.ts";

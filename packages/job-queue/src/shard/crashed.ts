@@ -1,7 +1,7 @@
 /** Types that are not handed out because they crash who runs them: their due jobs fail instead. */
 import { CRASHED_BYTES } from "../limits.ts";
 import { records } from "../records.ts";
-import { type Reply, reply } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
 

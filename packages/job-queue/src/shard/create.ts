@@ -2,7 +2,8 @@
 import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { wholeJob } from "../whole-job.ts";
-import { type CreateJobs, type NewJob, type Reply, reply } from "./commands.ts";
+import type { CreateJobs, NewJob } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
 import type { Shard } from "./shard.ts";

@@ -3,7 +3,8 @@
  * the memory has changed when this returns, and an owner whose write is refused gives the shard up.
  */
 import type { Unit } from "./changes.ts";
-import { type Command, type Reply, reply } from "./commands.ts";
+import type { Command } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import { clearCrashed, crashJobs, listCrashed } from "./crashed.ts";
 import { createJobs } from "./create.ts";
 import { failJob, finishJob, retryJob } from "./finish.ts";

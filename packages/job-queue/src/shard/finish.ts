@@ -1,7 +1,8 @@
 /** FinishJob, RetryJob and FailJob: how a run ends. */
 import type { Job } from "../records.ts";
 import { followOn, isGood } from "./chain.ts";
-import { type FailJob, type FinishJob, type Reply, reply, type RetryJob } from "./commands.ts";
+import type { FailJob, FinishJob, RetryJob } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import { createJobs, isLarge } from "./create.ts";
 import { dataFields, isTooLarge } from "./data.ts";
 import { doneOf } from "./done.ts";

@@ -6,7 +6,8 @@
 import { blockOf, firstIdOf, lastIdOf } from "../ids.ts";
 import { CREATES_PER_TRANSACTION, GUEST_NAME, JOBS_PER_SHARD } from "../limits.ts";
 import type { Guest } from "../records.ts";
-import { type IngestAdds, type JournalledJob, type Reply, reply, type ReserveIds } from "./commands.ts";
+import type { IngestAdds, JournalledJob, ReserveIds } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import { newRecord } from "./create.ts";
 import { isTooLarge } from "./data.ts";
 import type { Shard } from "./shard.ts";

@@ -1,7 +1,7 @@
 /** Whether a caller may still say how a job ended. */
 import type { Job } from "../records.ts";
 import { isLeased } from "../states.ts";
-import { type Reply, reply } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import type { GivenData } from "./data.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";

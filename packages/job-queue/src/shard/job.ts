@@ -5,7 +5,7 @@ import type { Job, JobEvent } from "../records.ts";
 import { isAllowed, type Move, type State } from "../states.ts";
 import { nextRunOf, parseRepeat } from "../time/repeat.ts";
 import { showSeconds, showTime } from "../time/timestamp.ts";
-import type { JobView, StateView } from "./commands.ts";
+import type { JobView, StateView } from "./views.ts";
 import { shownData } from "./data.ts";
 
 export type JobChanges = { readonly [Key in keyof Job]?: Job[Key] | undefined };

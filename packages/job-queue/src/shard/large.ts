@@ -1,6 +1,7 @@
 /** What doors do with what is too large for the tree: out of the command before it is asked, into the answer afterwards. */
 import type { BlobRef, BlobStore } from "../blobs.ts";
-import type { ChildView, Command, Content, Reply, Taken, TakenView } from "./commands.ts";
+import type { Command } from "./commands.ts";
+import type { ChildView, Content, Reply, Taken, TakenView } from "./views.ts";
 import { type GivenData, isTooLarge, joinObjects, NO_DATA } from "./data.ts";
 import { type Status, STATUS } from "./statuses.ts";
 

@@ -1,6 +1,7 @@
 /** Leases: renewed, lost, or taken from a worker that is gone. */
 import { STEP_JOBS, TAKEN_MAX } from "../limits.ts";
-import { type RenewLeases, type Reply, reply } from "./commands.ts";
+import type { RenewLeases } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import { changed, moved } from "./job.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";

@@ -2,7 +2,8 @@
 import { LIST_MOST } from "../limits.ts";
 import { matchesName, parseNames } from "../names.ts";
 import type { Job } from "../records.ts";
-import { type JobRecord, type ListedView, type ListJobs, type OneJob, type Reply, reply } from "./commands.ts";
+import type { ListJobs, OneJob } from "./commands.ts";
+import { type JobRecord, type ListedView, type Reply, reply } from "./views.ts";
 import { shownData } from "./data.ts";
 import { viewOf } from "./job.ts";
 import type { Shard } from "./shard.ts";

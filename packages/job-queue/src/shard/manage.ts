@@ -1,7 +1,8 @@
 /** Commands about jobs that nobody needs to hold: update, cancel, delete, requeue. */
 import { STEP_JOBS } from "../limits.ts";
 import type { Job } from "../records.ts";
-import { type OneJob, type Reply, reply, type RequeueJobs, type UpdateJob } from "./commands.ts";
+import type { OneJob, RequeueJobs, UpdateJob } from "./commands.ts";
+import { type Reply, reply } from "./views.ts";
 import { dataFields, isTooLarge } from "./data.ts";
 import { changed, FRESH, moved, scheduledRun } from "./job.ts";
 import { ownJob } from "./look.ts";

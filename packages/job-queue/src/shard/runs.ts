@@ -1,6 +1,6 @@
 /** Ended runs as answers show them, and what they tell of a job that is gone. */
 import type { EndedRun } from "../run-archive.ts";
-import type { JobRecord, RunView } from "./commands.ts";
+import type { JobRecord, RunView } from "./views.ts";
 import { shownData } from "./data.ts";
 
 export function runView({ id, token, done }: EndedRun): RunView {

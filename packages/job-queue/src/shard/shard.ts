@@ -10,7 +10,7 @@ import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
 import type { State } from "../states.ts";
 import { Blocks } from "./blocks.ts";
 import type { Change, Unit } from "./changes.ts";
-import type { TypeCounts } from "./commands.ts";
+import type { TypeCounts } from "./views.ts";
 import { Families, type Family } from "./families.ts";
 import { changed } from "./job.ts";
 import { count, type JobType, JobTypes } from "./job-types.ts";

@@ -1,7 +1,8 @@
 /** A shard without a tree: commands go in as texts, the clock is set by hand, and every change is checked as it is made. */
 import { decide } from "../../src/shard/decide.ts";
 import type { Change } from "../../src/shard/changes.ts";
-import type { Command, Content, Reply, Taken } from "../../src/shard/commands.ts";
+import type { Command } from "../../src/shard/commands.ts";
+import type { Content, Reply, Taken } from "../../src/shard/views.ts";
 import { readCommand } from "../../src/shard/request.ts";
 import { isStatus } from "../../src/shard/params.ts";
 import { Shard } from "../../src/shard/shard.ts";

@@ -2,7 +2,8 @@
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { type OwnerPorts, ownShard, type ShardOwner } from "../../src/owner/owner.ts";
 import { prepareQueue } from "../../src/owner/tree.ts";
-import type { Command, Reply, Taken } from "../../src/shard/commands.ts";
+import type { Command } from "../../src/shard/commands.ts";
+import type { Reply, Taken } from "../../src/shard/views.ts";
 import { isStatus } from "../../src/shard/params.ts";
 import { readCommand } from "../../src/shard/request.ts";
 
