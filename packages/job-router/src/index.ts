@@ -1,5 +1,5 @@
 export { openJobRouter } from "./router.ts";
-export type { JobRouter, RouterStats, ShardView } from "./types.ts";
+export type { JobRouter, ReadyType, RouterStats, ShardView } from "./types.ts";
 export type { SeatState } from "./seats/seat.ts";
 export { answerOf, NO_OWNER, type Outcome } from "./outcome.ts";
 export { ROUTER_METRICS, type RouterHooks, type TermEnd } from "./metrics.ts";

@@ -22,7 +22,7 @@ import { Seat } from "./seats/seat.ts";
 import { Board } from "./take/board.ts";
 import { Publisher } from "./take/publisher.ts";
 import { type Take, type TakenJob, Taker, type Waiting } from "./take/take.ts";
-import type { JobRouter, RouterStats, ShardView } from "./types.ts";
+import type { JobRouter, ReadyType, RouterStats, ShardView } from "./types.ts";
 
 const FIRST = "";
 
@@ -197,6 +197,17 @@ class Router implements JobRouter {
       shardsOwned: this.#seats.filter(({ owner }) => owner !== null).length,
       waiters: this.#routing.waiters + this.#taker.waiters,
     };
+  }
+
+  ready(): readonly ReadyType[] {
+    return [...this.#owners()].flatMap(([, owner]) =>
+      owner.waitingTypes.map(({ tenant, name, count, since }) => ({
+        tenant,
+        name,
+        count,
+        oldestDue: owner.oldestDue(tenant, name) ?? since,
+      })),
+    );
   }
 
   stop(): Promise<void> {

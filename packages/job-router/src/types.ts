@@ -21,6 +21,15 @@ export interface RouterStats {
   readonly waiters: number;
 }
 
+/** Jobs of one type that could run now. */
+export interface ReadyType {
+  readonly tenant: string;
+  readonly name: string;
+  readonly count: number;
+  /** Since when the oldest of them could. */
+  readonly oldestDue: number;
+}
+
 export interface JobRouter extends QueuePort {
   /** As `ask`, for those who must know whether it was surely not done. Waits that long for an owner. */
   route(tenant: string, command: Command, patienceMs?: number): Promise<Outcome>;
@@ -35,6 +44,8 @@ export interface JobRouter extends QueuePort {
   isServed(shard: number): boolean;
   shards(): readonly ShardView[];
   stats(): RouterStats;
+  /** Of the shards that this process serves. */
+  ready(): readonly ReadyType[];
   /** Leaves every shard to others. Requests that are under way are answered. */
   stop(): Promise<void>;
 }

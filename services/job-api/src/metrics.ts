@@ -1,5 +1,6 @@
 import type { JobJournals, JobJournalStats } from "@sluice/job-journal";
-import { type JobRouter, ROUTER_METRICS, type RouterHooks } from "@sluice/job-router";
+import { SYSTEM_TENANT } from "@sluice/job-queue";
+import { type JobRouter, type ReadyType, ROUTER_METRICS, type RouterHooks } from "@sluice/job-router";
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import { Gauge, type Registry } from "prom-client";
 
@@ -21,6 +22,13 @@ export const JOB_JOURNAL_METRICS = {
   refused:   { type: "counter", name: "sluice_job_journal_refused_total",      labels: [], exportedBy: "each job-api", help: "Lines of the journal that can be no job; each has a log line" },
 } as const satisfies Record<string, MetricSpec>;
 
+/** Of the shards that a process owns, so that the sum over all job-apis is the queue. No tenant or type is a label: they are without number. */
+// prettier-ignore
+export const READY_METRICS = {
+  ready:     { type: "gauge", name: "sluice_jobs_ready",                    labels: ["by"], exportedBy: "each job-api", help: "Jobs in this process's shards that could run now, by whom they wait for: runners (types with handlers, the fleet's own), workers (all others)" },
+  oldestAge: { type: "gauge", name: "sluice_jobs_oldest_ready_age_seconds", labels: ["by"], exportedBy: "each job-api", help: "How long the oldest of them could have run; 0 when there is none" },
+} as const satisfies Record<string, MetricSpec>;
+
 /** What is computed when somebody looks. */
 export function exportState(registry: Registry, router: JobRouter, journals: JobJournals): void {
   const stats = (): readonly JobJournalStats[] => [...journals.stats().values()];
@@ -36,6 +44,43 @@ export function exportState(registry: Registry, router: JobRouter, journals: Job
 
 function showGauge(registry: Registry, { name, help }: Pick<MetricSpec, "name" | "help">, value: () => number): void {
   const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(value()) });
+}
+
+export function exportReady(
+  registry: Registry,
+  router: Pick<JobRouter, "ready">,
+  handled: { has(tenant: string, name: string): boolean },
+  nowMs: () => number,
+): void {
+  const byTaker = (): Readonly<Record<"runners" | "workers", readonly ReadyType[]>> => {
+    const types = router.ready();
+    // The fleet's own jobs need no handler in the tree.
+    const isForRunners = ({ tenant, name }: ReadyType): boolean =>
+      tenant === SYSTEM_TENANT || handled.has(tenant, name);
+    return { runners: types.filter(isForRunners), workers: types.filter((type) => !isForRunners(type)) };
+  };
+  showGauges(registry, READY_METRICS.ready, byTaker, (types) => types.reduce((sum, { count }) => sum + count, 0));
+  showGauges(registry, READY_METRICS.oldestAge, byTaker, (types) => {
+    const now = nowMs();
+    return Math.max(0, ...types.map(({ oldestDue }) => (now - oldestDue) / 1_000));
+  });
+}
+
+function showGauges(
+  registry: Registry,
+  { name, help, labels }: Pick<MetricSpec, "name" | "help" | "labels">,
+  all: () => Readonly<Record<string, readonly ReadyType[]>>,
+  value: (types: readonly ReadyType[]) => number,
+): void {
+  const gauge: Gauge = new Gauge({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    collect: () => {
+      for (const [by, types] of Object.entries(all())) gauge.set({ by }, value(types));
+    },
+  });
 }
 
 /** Those of the router that are counted as things happen. */

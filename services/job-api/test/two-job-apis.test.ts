@@ -109,6 +109,33 @@ describe("a worker over HTTP", () => {
   });
 });
 
+test("how many jobs could run, and how long the oldest could, is exported: for runners and for workers of their own", async () => {
+  const read = async (): Promise<Readonly<Record<string, number>>> => {
+    const texts = await Promise.all(
+      [one(), other()].map(async (api) => (await fetch(`${api.metricsUrl}/metrics`)).text()),
+    );
+    const of = (series: string): readonly number[] =>
+      texts.map((text) => Number(new RegExp(`^${series} (\\S+)$`, "m").exec(text)?.[1]));
+    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+    return {
+      runners: sum(of('sluice_jobs_ready\\{by="runners"\\}')),
+      workers: sum(of('sluice_jobs_ready\\{by="workers"\\}')),
+      age: Math.max(...of('sluice_jobs_oldest_ready_age_seconds\\{by="runners"\\}')),
+    };
+  };
+  const before = await read();
+  const http = httpOf(one());
+  await http.text("POST", "/scaled/job/resize/add", "1\n2\n3\n");
+  await http.ask("POST", "/v1/tenants/scaled/commands/CreateJob", { name: "own" });
+  await http.ask("POST", "/v1/tenants/system/commands/CreateJob", { name: "fleet/x", firstRun: "2026-01-01 00:00:00" });
+  const after = await waitFor(async () => {
+    const now = await read();
+    return now["runners"] === before["runners"]! + 4 && now;
+  });
+  expect(after["workers"]).toBeGreaterThan(before["workers"]!);
+  expect(after["age"]).toBeGreaterThan(86_400);
+});
+
 test("a container job at the etcd door: missing fields are named, states are spelled from events", async () => {
   const http = httpOf(one());
   const States = [{ State: "QUEUED", Step: "", Date: "2026-11-16T12:00:00Z" }];

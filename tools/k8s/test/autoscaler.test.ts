@@ -34,7 +34,7 @@ function polled(stage: string, replicas: number) {
 
 skipUnless(describe, kustomize)("the autoscaler", () => {
   test("reads every ScaledObject", () => {
-    expect(rules.map(({ stage }) => stage).sort()).toEqual([...STAGES].sort());
+    expect(rules.map(({ stage }) => stage).sort()).toEqual([...STAGES, "job-runner"].sort());
     expect(ruleOf("downloader")).toMatchObject({
       min: 0,
       max: 20,

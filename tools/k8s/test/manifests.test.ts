@@ -49,7 +49,7 @@ needs.each(OVERLAYS)("the overlay $overlay", ({ overlay, scaler }) => {
   });
 
   test("has all that each service and stage of the code needs", () => {
-    expect(coverageProblems(objects, { services: SERVICES, stages: STAGES, scaler })).toEqual([]);
+    expect(coverageProblems(objects, { services: SERVICES, scaled: [...STAGES, "job-runner"], scaler })).toEqual([]);
   });
 
   test("gives every service settings that it knows and accepts, from places that are mounted", () => {
@@ -123,7 +123,7 @@ needs("a fault in production", () => {
       schema: () => schemaProblems(changed),
       hardened: () => hardeningProblems(objects),
       images: () => imageProblems(objects),
-      coverage: () => coverageProblems(objects, { services: SERVICES, stages: STAGES, scaler: "ScaledObject" }),
+      coverage: () => coverageProblems(objects, { services: SERVICES, scaled: STAGES, scaler: "ScaledObject" }),
       settings: () => settingsProblems(objects, facts),
       probes: () => probeProblems(objects, facts),
       references: () => referenceProblems(objects, namesByHand(facts)),

@@ -116,6 +116,35 @@ skipUnless(describe, "skip" in kustomize ? kustomize : promtool)("the scalers' q
     expect(await evaluate(tests, groups)).toBe("");
   });
 
+  const jobApi = (pod: string, ready: number, shards: number, age: number): Readonly<Record<string, number>> => {
+    const labels = `namespace="sluice",pod="${pod}"`;
+    return {
+      [`sluice_jobs_ready{${labels},by="runners"}`]: ready,
+      [`sluice_jobs_ready{${labels},by="workers"}`]: 1_000,
+      [`sluice_jobs_oldest_ready_age_seconds{${labels},by="runners"}`]: age,
+      [`sluice_jobs_oldest_ready_age_seconds{${labels},by="workers"}`]: 1_000,
+      [`sluice_jobs_shards_owned{${labels}}`]: shards,
+    };
+  };
+  const runsInHand = { 'sluice_job_runs_in_hand{namespace="sluice",pod="runner"}': 7 };
+
+  test.each([
+    ["each job-api has its part of what runners wait for, and what they have in hand counts", 9, { ...runsInHand }, 22],
+    ["no runner runs: what is ready counts alone", 9, {}, 15],
+    ["a shard has no owner: there is no answer", 8, { ...runsInHand }, null],
+  ])("the general queue: %s", async (_what, shards, inHandThere, work) => {
+    const input_series = always({ ...jobApi("a", 5, 7, 30), ...jobApi("b", 10, shards, 90), ...inHandThere });
+    const age = work === null ? null : 90;
+    const recorded = (name: string): string => `${name}{namespace="sluice",queue="jobs"}`;
+    const promql_expr_test = [
+      at(queriesOfStage(production, "job-runner").get("work")!, samples(work, "{}")),
+      at(queriesOfStage(production, "job-runner").get("age")!, samples(age, "{}")),
+      at("sluice_runners_work", samples(work, recorded("sluice_runners_work"))),
+      at("sluice_runners_age", samples(age, recorded("sluice_runners_age"))),
+    ];
+    expect(await evaluate([{ interval: "1m", input_series, promql_expr_test }], groups)).toBe("");
+  });
+
   test.each([
     ["no journal holds anything: nobody is kept for it", [0, 0, 0], 0],
     ["one holds something: all stay", [0, 2, 0], 3],

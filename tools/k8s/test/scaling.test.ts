@@ -11,7 +11,7 @@ const given = skipUnless(test, kustomize);
 
 given("plain autoscalers follow the same numbers, but never to zero", () => {
   const expected = byKeda.map((scaling) => ({ ...scaling, min: Math.max(1, scaling.min) }));
-  expect(expected).toHaveLength(STAGES.length);
+  expect(expected).toHaveLength([...STAGES, "job-runner"].length);
   expect(scalingByHpa(rendered("production-hpa"))).toEqual(expected);
 });
 

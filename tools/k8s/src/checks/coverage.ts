@@ -3,9 +3,9 @@ import { type KubernetesObject, ofKind, servicesOf, titleOf } from "../object.ts
 export interface Coverage {
   /** Every service of the code. */
   readonly services: readonly string[];
-  /** Those that the stage table names. */
-  readonly stages: readonly string[];
-  /** The kind of object that scales a stage here; null = nobody does. */
+  /** Those that are scaled by what waits for them. */
+  readonly scaled: readonly string[];
+  /** The kind of object that scales them here; null = nobody does. */
   readonly scaler: "ScaledObject" | "HorizontalPodAutoscaler" | null;
 }
 
@@ -17,7 +17,7 @@ export function coverageProblems(objects: readonly KubernetesObject[], wanted: C
     const there = ofKind(objects, kind).map(({ metadata }) => metadata.name);
     return all.filter((name) => !there.includes(name)).map((name) => `${kind} ${name} is missing`);
   };
-  const scaled = wanted.scaler === null ? [] : wanted.stages;
+  const scaled = wanted.scaler === null ? [] : wanted.scaled;
   return [
     ...wanted.services.filter((name) => !names.includes(name)).map((name) => `${name} has no workload`),
     ...names.filter((name) => !wanted.services.includes(name)).map((name) => `${name} is no service`),
