@@ -12,12 +12,17 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface Process extends Address {
   readonly child: Child;
+  readonly logFile: string;
 }
+
+export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface Bench {
   readonly processes: readonly Process[];
-  /** Every transaction so far, as ZooKeeper's own log has them. */
-  transactions(): ReturnType<typeof readTransactions>;
+  /** The lines of both processes' logs. */
+  logLines(): Promise<readonly LogLine[]>;
+  /** Where both keep what is archived. */
+  readonly archiveFolder: string;
   /** What the queue's invariants say about them. */
   faults(): readonly string[];
   stop(): Promise<void>;
@@ -30,7 +35,11 @@ export async function startBench(count = 2): Promise<Bench> {
   const processes = await Promise.all(starting);
   return {
     processes,
-    transactions: () => readTransactions(logDir, root),
+    logLines: async () => {
+      const texts = await Promise.all(processes.map(({ logFile }) => readFile(logFile, "utf8")));
+      return texts.flatMap(linesOf);
+    },
+    archiveFolder: join(folder, "store", "archive"),
     faults: () =>
       checkQueue(readTransactions(logDir, root), root).map(({ invariant, detail }) => `${invariant}: ${detail}`),
     stop: async () => {
@@ -39,6 +48,13 @@ export async function startBench(count = 2): Promise<Bench> {
     },
   };
 }
+
+/** Whole lines: the last one may still be being written. */
+const linesOf = (text: string): readonly LogLine[] =>
+  text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as LogLine] : []));
 
 async function startProcess(connect: string, folder: string, name: string): Promise<Process> {
   const [http, tcp, peer, metrics] = [await freePort(), await freePort(), await freePort(), await freePort()];
@@ -68,5 +84,5 @@ async function startProcess(connect: string, folder: string, name: string): Prom
     ended.length > 0 || (await fetch(`http://127.0.0.1:${metrics}/readyz`).catch(() => null))?.status === 200;
   await waitFor(isReady, { what: `${name} ready` });
   if (ended.length > 0) throw new Error(`${name} ${ended.join()}: ${(await readFile(logFile, "utf8")).slice(-2_000)}`);
-  return { http: `http://127.0.0.1:${http}`, tcp, child };
+  return { http: `http://127.0.0.1:${http}`, tcp, child, logFile };
 }

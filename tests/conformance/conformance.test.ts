@@ -42,7 +42,8 @@ describe("serverless", () => {
     run({
       rest: restOf(bench.processes),
       client: `client-${line.toLowerCase()}`,
-      transactions: () => bench.transactions(),
+      logLines: () => bench.logLines(),
+      archiveFolder: bench.archiveFolder,
     }),
   );
 });

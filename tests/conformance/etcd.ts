@@ -46,6 +46,29 @@ const release = (rest: Rest, worker: string): Promise<{ readonly jobIDs: readonl
   good(rest("POST", `/v1/workers/${worker}/release`));
 const ids = (jobs: readonly EtcdJob[]): readonly number[] => jobs.map(({ Id }) => Number(Id));
 
+/** Whatever moves meanwhile: what was there before the list was asked for is in it, once. */
+async function listWhileMoving(rest: Rest, tenant: string): Promise<void> {
+  const known: number[] = [];
+  const moving = (async (): Promise<void> => {
+    for (let n = 0; n < 40; n++) {
+      known.push(await submit(rest, tenant));
+      const { jobID, lease } = await take(rest, tenant, "w1");
+      const verb = n % 4 === 0 ? "FailJob" : n % 4 === 1 ? "RetryJob" : "FinishJob";
+      await good(command(rest, tenant, verb, { jobID, lease, delay: verb === "RetryJob" ? 0 : undefined }));
+    }
+  })();
+  let isOver = false;
+  void moving.finally(() => (isOver = true));
+  do {
+    const before = [...known];
+    const listed = ids(await list(rest, tenant));
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(before.filter((id) => !listed.includes(id))).toEqual([]);
+  } while (!isOver);
+  await moving;
+  expect(ids(await list(rest, tenant))).toEqual(known);
+}
+
 export const ETCD: Readonly<Record<string, EtcdCase>> = {
   E6: {
     says: "workers and jobs are each read at one place",
@@ -74,6 +97,7 @@ export const ETCD: Readonly<Record<string, EtcdCase>> = {
         ["jobs", [finished, running, fresh]],
       ] as const)
         expect([folder, ids(await list(rest, tenant, folder))]).toEqual([folder, jobs]);
+      await listWhileMoving(rest, `${tenant}-moving`);
     },
   },
   E8: {

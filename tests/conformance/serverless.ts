@@ -1,14 +1,16 @@
 /** The lines of the serverless document that job-apis keep by themselves; journal, runners, router and scheduler have the others. */
 import { expect } from "@jest/globals";
 import { waitFor } from "@sluice/testkit";
-import type { Bench } from "./bench.ts";
+import type { Bench, LogLine } from "./bench.ts";
+import { archiveOldRun } from "./old-run.ts";
 import { good, type Rest } from "./rest.ts";
 
 export interface Stand {
   readonly rest: Rest;
   /** The case's own client. */
   readonly client: string;
-  readonly transactions: Bench["transactions"];
+  readonly logLines: Bench["logLines"];
+  readonly archiveFolder: string;
 }
 
 export interface ServerlessCase {
@@ -175,13 +177,29 @@ export const SERVERLESS: Readonly<Record<string, ServerlessCase>> = {
     },
   },
   M16: {
-    says: "what is archived is given to nobody, and can still be looked at",
+    says: "what is archived is given to nobody, can still be looked at, and goes when its time is over",
     run: async (stand) => {
       const [id = 0] = await add(stand, "mail", "a");
       const { lease } = await take(stand, "mail");
       await good(command(stand, "FinishJob", { jobID: id, lease, exitCode: 200 }));
       expect(await statusOf(stand, "*")).toBe(NO_JOB);
       expect(await describeJob(stand, id)).toMatchObject({ state: "FINISHED", exit: 200, owner: "daemon" });
+      const old = { ...stand, client: `${stand.client}-old` };
+      const { jobID: archived } = await good<{ jobID: number }>(command(old, "CreateJob", { name: "old" }));
+      await good(command(old, "DeleteJob", { jobID: archived }));
+      await archiveOldRun(stand.archiveFolder, old.client, archived);
+      const runs = async (): Promise<readonly number[]> => {
+        const path = `/v1/tenants/${old.client}/runs`;
+        const { items } = await good<{ items: readonly { jobID: number }[] }>(stand.rest("GET", path));
+        return items.map(({ jobID }) => jobID);
+      };
+      expect(await runs()).toEqual([archived]);
+      const keep = { what: "runs", older_than_ms: 365 * 24 * 3_600_000 };
+      await good(stand.rest("POST", "/v1/purge", keep));
+      expect(await runs()).toEqual([archived]);
+      await good(stand.rest("POST", "/v1/purge", { what: "runs" }));
+      expect(await runs()).toEqual([]);
+      expect(await describeJob(stand, id)).toMatchObject({ state: "FINISHED" });
     },
   },
   M22: {
@@ -224,18 +242,18 @@ export const SERVERLESS: Readonly<Record<string, ServerlessCase>> = {
       const { jobID, lease } = await take(stand, "mail");
       await take(stand, "mail");
       await good(command(stand, "FinishJob", { jobID, lease, exitCode: 200 }));
-      const seen = { came: new Set<number>(), ran: new Set<number>(), ended: new Set<number>() };
-      for (const { ops } of stand.transactions()) {
-        for (const op of ops) {
-          const [, folder = "", id = ""] = /\/(j|done)\/[^/]+\/(\d+)[^/]*$/.exec(op.path) ?? [];
-          if (id === "" || !("data" in op)) continue;
-          const record = JSON.parse(op.data.toString()) as { readonly tenant?: string; readonly state?: string };
-          if (record.tenant !== stand.client) continue;
-          const kind = folder === "done" ? "ended" : record.state === "RUNNING" ? "ran" : "came";
-          seen[kind].add(Number(id));
-        }
-      }
-      expect([[...seen.came], seen.ran.size, [...seen.ended]]).toEqual([ids, 2, [jobID]]);
+      const told = async (what: string): Promise<readonly unknown[]> => {
+        const lines = (await stand.logLines()).filter((line) => line["tenant"] === stand.client);
+        return lines.filter((line) => line["what"] === what).flatMap((line) => line["jobs"]);
+      };
+      await waitFor(async () => (await told("ended")).length > 0);
+      expect([await told("came"), (await told("taken")).length, await told("ended")]).toEqual([ids, 2, [jobID]]);
+      await good(command(stand, "CreateJob", { name: "lost" }));
+      const lost = await take(stand, "lost", { leaseMs: 1_000 });
+      const isLost = ({ job, why, tenant }: LogLine): boolean =>
+        tenant === stand.client && job === lost.jobID && why === "its lease ran out";
+      await waitFor(async () => (await stand.logLines()).some(isLost));
+      expect(JSON.stringify(await stand.logLines())).not.toContain('"payload"');
     },
   },
   M29: {
