@@ -7,6 +7,8 @@ export interface BlobRef {
   /** Of its bytes, in hex. */
   readonly sha256: string;
   readonly bytes: number;
+  /** It is a result that a follow-on job works on: no object, but what stands in one under this name. */
+  readonly as?: "payload" | undefined;
 }
 
 export interface BlobStore {

@@ -25,7 +25,11 @@ const EventSchema = z.tuple([moment, z.enum([...MOVES, "create"])]).rest(z.strin
 export type JobEvent = z.infer<typeof EventSchema>;
 
 /** What stands in the store of blobs. */
-const BlobSchema = z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: whole });
+const BlobSchema = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  bytes: whole,
+  as: z.literal("payload").optional(),
+});
 
 export const JobSchema = z.strictObject({
   v: z.literal(1),

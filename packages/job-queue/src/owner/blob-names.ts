@@ -8,7 +8,7 @@ import { SHARDS } from "../tenants.ts";
 
 const READ_AT_ONCE = 200;
 /** Inside a text it would have backslashes: there it counts only where a follow-on job has the result that it works on. */
-const NAMED = /(?:"sha256":"|\\"payloadRef\\":\{\\"sha256\\":\\")([0-9a-f]{64})/g;
+const NAMED = /"sha256":"([0-9a-f]{64})"/g;
 
 /** The sha256 of each; null: not everything could be read. */
 export async function blobNamesInTree(session: Session): Promise<ReadonlySet<string> | null> {

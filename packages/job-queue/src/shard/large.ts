@@ -72,7 +72,8 @@ class Lost extends Error {}
 async function textOf(ref: BlobRef, blobs: BlobStore | null): Promise<string> {
   const bytes = await blobs?.get(ref);
   if (bytes == null) throw new Lost(ref.sha256);
-  return bytes.toString("utf8");
+  const text = bytes.toString("utf8");
+  return ref.as === "payload" ? JSON.stringify({ payload: text }) : text;
 }
 
 type Fetch = (ref: BlobRef) => Promise<string>;
