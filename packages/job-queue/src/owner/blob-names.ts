@@ -7,7 +7,7 @@ import { paths } from "../paths.ts";
 import { SHARDS } from "../tenants.ts";
 
 const READ_AT_ONCE = 200;
-/** Inside a text it would have backslashes: there it counts only where a follow-on job has the result that it works on. */
+/** Inside a text of ours it would have backslashes. */
 const NAMED = /"sha256":"([0-9a-f]{64})"/g;
 
 /** The sha256 of each; null: not everything could be read. */
