@@ -24,6 +24,8 @@ export interface BodySpec<B extends z.ZodType = z.ZodType> {
   readonly limitBytes?: number;
   /** Multipart form: its fields, and the name of its file parts. */
   readonly form?: { readonly fields: z.ZodType; readonly files: string };
+  /** What the handler reads by itself, by media type. */
+  readonly unread?: Readonly<Record<string, z.ZodType>>;
   /** A body that can be sent as it stands, for the documentation. */
   readonly example?: unknown;
 }

@@ -7,6 +7,10 @@ import { jobOperations } from "../src/http/operations.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 import { portsOf, serveJobs } from "./support/http-door.ts";
 
+interface Described {
+  readonly requestBody: { readonly content: object };
+}
+
 let queue: MemoryQueue;
 let server: HttpServer;
 
@@ -130,5 +134,14 @@ describe("commands over HTTP", () => {
       JSON.parse(JSON.stringify(openApiDocument(info, operations))) as Record<string, unknown>,
     );
     expect(result.valid ? [] : result.errors).toEqual([]);
+    const { paths } = openApiDocument(info, operations) as unknown as { paths: Record<string, { post: Described }> };
+    const bodies = ["/{client}/job/{type}/add", "/{client}/handler/add/{type}/add", "/v2/keys/jobs"].map((path) =>
+      Object.keys(paths[path]?.post.requestBody.content ?? {}),
+    );
+    expect(bodies).toEqual([
+      ["text/plain"],
+      ["text/plain", "application/json"],
+      ["application/json", "application/x-www-form-urlencoded"],
+    ]);
   });
 });

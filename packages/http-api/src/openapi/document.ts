@@ -118,7 +118,10 @@ function parametersOf(
   }));
 }
 
-function bodyOf({ json, form, example }: BodySpec, book: SchemaBook): Readonly<Record<string, DocumentContent>> {
+function bodyOf(
+  { json, form, unread = {}, example }: BodySpec,
+  book: SchemaBook,
+): Readonly<Record<string, DocumentContent>> {
   return {
     ...(json === undefined
       ? {}
@@ -126,6 +129,7 @@ function bodyOf({ json, form, example }: BodySpec, book: SchemaBook): Readonly<R
           "application/json": { schema: book.schemaOf(json, "input"), ...(example === undefined ? {} : { example }) },
         }),
     ...(form === undefined ? {} : { "multipart/form-data": { schema: formSchema(form, book) } }),
+    ...mapValues(unread, (schema) => ({ schema: book.schemaOf(schema, "input") })),
   };
 }
 

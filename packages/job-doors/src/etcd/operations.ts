@@ -64,6 +64,12 @@ function submit(ports: JobPorts): Operation {
     summary: "Submit a container job: the document's schema as JSON, or as etcd's form field `value`",
     permission: "use-jobs",
     query: z.strictObject({ tenant }),
+    body: {
+      unread: {
+        "application/json": SubmittedJob,
+        "application/x-www-form-urlencoded": z.object({ value: z.string().describe("the same as JSON text") }),
+      },
+    },
     responses: { 201: { description: "the job", content: { "application/json": EtcdOne } } },
     problems,
   } as const;

@@ -48,6 +48,7 @@ function addJobs({ addLines, hear }: JobPorts): Operation {
     summary: "Add jobs: a payload per line; the answer has their ids, a line each",
     permission: "use-jobs",
     params: ofType,
+    body: { unread: { "text/plain": z.string().describe("a payload per line; blank lines are no jobs") } },
     responses: { 200: { description: "the ids", content: { "text/plain": z.string() } } },
     problems,
   } as const;
@@ -77,6 +78,12 @@ function addHandler({ handlers }: JobPorts): Operation {
     permission: "use-jobs",
     params: ofType,
     query: z.strictObject({ method: z.enum(HANDLER_LANGUAGES).optional().describe("its language; node if not said") }),
+    body: {
+      unread: {
+        "text/plain": z.string().describe("the code"),
+        "application/json": HandlerSpec.partial({ lang: true }),
+      },
+    },
     responses: { 200: handlerAnswer },
     problems,
   } as const;
