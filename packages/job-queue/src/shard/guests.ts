@@ -25,7 +25,7 @@ export function reserveIds(shard: Shard, { guest: name }: ReserveIds): Reply {
 
 export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Reply {
   const guest = shard.guest(command.guest);
-  if (guest === null) return reply(STATUS.malformed("guest"));
+  if (guest === null) return reply(STATUS.unknownGuest);
   if (guest.last < command.after) return reply(STATUS.journalGap);
   const fresh = command.jobs.filter(({ id }) => id > guest.last);
   const problem = problemOf(shard, guest, fresh);
@@ -39,7 +39,8 @@ function problemOf(shard: Shard, { blocks }: Guest, jobs: readonly JournalledJob
   if (jobs.length > CREATES_PER_TRANSACTION) return STATUS.malformed("jobs");
   let before = 0;
   for (const { id, job } of jobs) {
-    if (id <= before || !blocks.includes(blockOf(id))) return STATUS.malformed("jobs");
+    if (!blocks.includes(blockOf(id))) return STATUS.unknownGuest;
+    if (id <= before) return STATUS.malformed("jobs");
     // Only an owner can tell what these would be.
     if (job.unique || job.parent !== null || isTooLarge(job.data.text)) return STATUS.malformed("jobs");
     before = id;

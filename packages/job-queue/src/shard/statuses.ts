@@ -38,5 +38,7 @@ export const STATUS = {
   unknownVerb: status(430, "Unrecognized command"),
   mockMismatch: status(500, "Mock Mismatch"),
   full: status(503, "Too many jobs"),
+  /** Its lines wait where they are: they were accepted, and only a person knows which tree they belong to. */
+  unknownGuest: status(503, "These ids were reserved in another tree than this one"),
   journalGap: status(503, "Jobs before these have not been taken in"),
 } as const;
