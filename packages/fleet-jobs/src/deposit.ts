@@ -8,6 +8,7 @@ import { z } from "zod";
 import { outcomeOf } from "./calls.ts";
 import { settingsOf } from "./data.ts";
 import { EXIT, type FleetHandler, outcome } from "./handler.ts";
+import type { Pause } from "./patient.ts";
 
 export const DepositData = z.object({
   batch: NewBatch,
@@ -24,8 +25,6 @@ export const depositKey = (jobId: number, { key, runs }: Pick<DepositData, "key"
 
 /** An intake that restarts is waited for: whoever repeats daily must not lose a day to it. */
 const WAITS_MS = [1_000, 5_000, 15_000, 30_000, ...Array.from({ length: 10 }, () => 60_000)];
-
-export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export function depositHandler(intake: Client, pause: Pause): FleetHandler {
   return async (job, signal) => {

@@ -1,9 +1,10 @@
 import type { Client } from "@sluice/client";
 import { NOT_CONFIGURED } from "./calls.ts";
 import { cleanUpHandler } from "./clean-up.ts";
-import { depositHandler, type Pause } from "./deposit.ts";
+import { depositHandler } from "./deposit.ts";
 import { fsckReportHandler, type OnFindings } from "./fsck-report.ts";
 import type { FleetHandler } from "./handler.ts";
+import { patient, type Pause } from "./patient.ts";
 import { purgeHandler, type Purges } from "./purge.ts";
 import { snapshotHandler } from "./snapshot.ts";
 
@@ -38,7 +39,7 @@ export function fleetHandlers(ports: FleetPorts): HandlerOf {
     return () => Promise.resolve(answer);
   };
   const withAdmin = (make: (admin: Client) => FleetHandler): FleetHandler =>
-    admin === null ? without("the operators' API", "ADMIN_URL") : make(admin);
+    admin === null ? without("the operators' API", "ADMIN_URL") : patient(make(admin), ports.pause);
   const handlers = new Map<string, FleetHandler>([
     [FLEET_TYPES.cleanUp, withAdmin((client) => cleanUpHandler(client, nowMs))],
     [FLEET_TYPES.purge, purgeHandler(ports.purges)],

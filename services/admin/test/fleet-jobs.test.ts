@@ -130,6 +130,17 @@ describe("the fleet's own jobs", () => {
     expect(kept.findings.map(({ path }) => path)).toContain("/jobs/jid0000009999/status");
   });
 
+  test("an admin that comes a moment later is waited for within the run", async () => {
+    const late = { ...makeClient({ baseUrl: "http://127.0.0.1:9" }) };
+    const pauses: number[] = [];
+    const pause = (ms: number): Promise<void> => {
+      if (pauses.push(ms) === 2) Object.assign(late, admin.as("admin"));
+      return Promise.resolve();
+    };
+    expect((await run("fleet/snapshot", {}, { admin: late, pause })).exit).toBe(200);
+    expect(pauses).toHaveLength(2);
+  });
+
   test("whoever is not there is waited for; data that make no sense are said to be so", async () => {
     const away = makeClient({ baseUrl: "http://127.0.0.1:9" });
     expect((await run("fleet/snapshot", {}, { admin: away })).exit).toBe(503);
