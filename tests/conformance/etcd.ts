@@ -57,14 +57,14 @@ async function listWhileMoving(rest: Rest, tenant: string): Promise<void> {
       await good(command(rest, tenant, verb, { jobID, lease, delay: verb === "RetryJob" ? 0 : undefined }));
     }
   })();
-  let isOver = false;
-  void moving.finally(() => (isOver = true));
+  const move = { isOver: false };
+  void moving.finally(() => (move.isOver = true));
   do {
     const before = [...known];
     const listed = ids(await list(rest, tenant));
     expect(new Set(listed).size).toBe(listed.length);
     expect(before.filter((id) => !listed.includes(id))).toEqual([]);
-  } while (!isOver);
+  } while (!move.isOver);
   await moving;
   expect(ids(await list(rest, tenant))).toEqual(known);
 }
