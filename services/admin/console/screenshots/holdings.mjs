@@ -67,3 +67,35 @@ export const BATCHES = [
     files: numbered(10, (n) => ({ name: `newsreel_outtake_${pad(n)}.mov`, size: (22 + 3 * n) * MB, slow: true })),
   },
 ];
+
+/** Of the general queue: what waits, and what was taken from it. */
+export const QUEUED = [
+  {
+    tenant: "ucb-maps",
+    name: "tiles/cut",
+    jobs: numbered(14, (n) => ({ sheet: `sanborn_alameda_${pad(n)}.tif`, zoom: 6 })),
+  },
+  {
+    tenant: "ucb-maps",
+    name: "georeference",
+    jobs: numbered(5, (n) => ({ sheet: `fairchild_c5750_${pad(290 + n)}.tif` })),
+  },
+  { tenant: "ucla-newsreels", name: "transcode", jobs: numbered(8, (n) => ({ reel: n, to: "h264" })) },
+  {
+    tenant: "ucla-newsreels",
+    name: "captions/check",
+    jobs: [{ language: "en" }],
+    more: { repeat: "SCHEDULED, +1 DAY", firstRun: "2099-01-01 00:00:00" },
+  },
+  { tenant: "ucsc-special", name: "ocr", jobs: numbered(11, (n) => ({ page: `handbill_${pad(n)}.jp2` })) },
+];
+
+/** An exit code of null: still in hand. */
+export const RUN = [
+  ...numbered(4, () => ({ tenant: "ucb-maps", name: "tiles/cut", worker: "tiler-1", exitCode: 200, result: "ok" })),
+  { tenant: "ucb-maps", name: "tiles/cut", worker: "tiler-2", exitCode: null },
+  { tenant: "ucla-newsreels", name: "transcode", worker: "media-1", exitCode: null },
+  { tenant: "ucla-newsreels", name: "transcode", worker: "media-1", exitCode: null },
+  { tenant: "ucsc-special", name: "ocr", worker: "reader-1", exitCode: 200, result: "312 words" },
+  { tenant: "ucsc-special", name: "ocr", worker: "reader-1", exitCode: 422, result: "no text on this page" },
+];

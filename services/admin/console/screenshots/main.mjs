@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { serveHoldings } from "./content-server.mjs";
-import { BATCHES, COLLECTIONS, HELD } from "./holdings.mjs";
+import { BATCHES, COLLECTIONS, HELD, QUEUED, RUN } from "./holdings.mjs";
 
 const IMAGES = fileURLToPath(new URL("../../../../docs/images/", import.meta.url));
 const data = process.argv[2] ?? "data";
@@ -94,12 +94,35 @@ async function fill() {
   return { content, pages: pagesOf(ids, failed.items[0].jid, moving.jid) };
 }
 
+/** The general queue's jobs of the same libraries. */
+async function fillQueues() {
+  const command = async (tenant, verb, body) => {
+    const response = await fetch(`${fleet.services["job-api"]}/v1/tenants/${tenant}/commands/${verb}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${verb}: ${await response.text()}`);
+    return response.json();
+  };
+  for (const { tenant, name, jobs, more } of QUEUED)
+    for (const data of jobs) await command(tenant, "CreateJob", { name, data, ...more });
+  for (const { tenant, name, worker, exitCode, result } of RUN) {
+    const { jobID, lease } = await command(tenant, "GetJob", { name, worker, leaseMs: 600_000 });
+    if (exitCode !== null) await command(tenant, "FinishJob", { jobID, lease, exitCode, result });
+  }
+}
+
 const pagesOf = (ids, failedJob, movingJob) => ({
   home: "/",
   download: `/jobs/${movingJob}`,
   batch: `/batches/${ids[1]}`,
   job: `/jobs/${failedJob}`,
   jobs: "/jobs?state=Failed",
+  queues: "/queues",
 });
 
 const VIEWS = [
@@ -124,6 +147,12 @@ async function take(pages) {
         await page.goto(`${fleet.services.admin}${path}`);
         await page.locator("[data-line=live], [data-line=over]").first().waitFor();
         await page.locator("text=Loading …").first().waitFor({ state: "detached" });
+        // Asked for apart from the rest, and there a moment later.
+        if (name === "queues")
+          await page
+            .getByText(/[1-9]\d* in \d+ min/)
+            .first()
+            .waitFor();
         await page.screenshot({ path: join(out, `console-${name}${suffix}.png`), animations: "disabled" });
       }
       await context.close();
@@ -133,6 +162,7 @@ async function take(pages) {
   }
 }
 
+await fillQueues();
 const { content, pages } = await fill();
 try {
   await take(pages);
