@@ -8,8 +8,8 @@ export type State = (typeof STATES)[number];
 
 /**
  * What can happen to a job. `wake`: its last pending child has ended, or its children are asked for again. `lapse`: its
- * lease ran out. `poison`: it was taken too often without an end, its type is marked as crashing, or its times leave
- * the calendar.
+ * lease ran out. `poison`: it was taken too often without an end, its type is marked as crashing, its times leave
+ * the calendar, or nobody has run it for too long.
  */
 export const MOVES = [
   "take",

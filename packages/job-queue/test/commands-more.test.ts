@@ -259,6 +259,25 @@ describe("F15: types that crash", () => {
   });
 });
 
+test("M16: jobs that nobody has run expire when they are told to, and no others", () => {
+  const DAY_MS = 86_400_000;
+  const bench = new Bench();
+  const [old, repeating] = [bench.create({ name: "old" }), bench.create({ name: "again", repeat: "HOURLY" })];
+  const ran = bench.create({ name: "ran" });
+  const { token } = bench.get("ran");
+  bench.ask("RetryJob", { jobID: ran, lease: token });
+  bench.now += 31 * DAY_MS;
+  const [young, later] = [bench.create({ name: "young" }), bench.create({ name: "later", firstRun: "2099-01-01" })];
+
+  const expire = (): readonly number[] => idsOf(bench.run({ verb: "ExpireJobs", before: bench.now - 30 * DAY_MS }));
+  expect(expire()).toEqual([old, repeating]);
+  expect(record(bench, old).state).toBe("FAILED");
+  expect(record(bench, old).step).toMatch(/^due since .*, and nobody has run it$/);
+  for (const id of [ran, young, later]) expect(bench.state(id)).toBe("QUEUED");
+  expect(expire()).toEqual([]);
+  bench.takeOver();
+});
+
 describe("a journal", () => {
   test("M7: has ids of its own, and brings each job in once, also when it has ended and another owner came", () => {
     const bench = new Bench();

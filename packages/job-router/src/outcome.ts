@@ -28,6 +28,7 @@ const HARMLESS: ReadonlySet<Command["verb"]> = new Set([
   "ListCrashed",
   "RenewLeases",
   "ReleaseWorker",
+  "ExpireJobs",
   // Behind the cursor, its jobs are answered as done.
   "IngestAdds",
 ]);

@@ -52,6 +52,8 @@ export const jobApiConfig = baseConfig.extend({
   ARCHIVE_AFTER_MS: wholeNumber({ min: 1_000 }).default(HOUR_MS),
   /** Archived runs are kept so long. */
   ARCHIVE_RETENTION_MS: wholeNumber({ min: HOUR_MS }).default(14 * 24 * HOUR_MS),
+  /** Jobs that nobody has run so long after they were due are FAILED; 0: they wait for ever. */
+  UNRUN_EXPIRY_MS: wholeNumber().default(0),
   /** Tenants with a shard of their own choice, `acme=3 big=7`; counts only when the tree is new. */
   QUEUE_TENANT_SHARDS: parsedText(parseTenantShards, "like `acme=3 big=7`").default({}),
   /** More ZooKeeper ensembles, `west=zk1:2181,zk2:2181/sluice`, with spaces between them. */

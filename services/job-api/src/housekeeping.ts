@@ -1,4 +1,4 @@
-/** What time takes away: archived runs that are too old, and blobs that nothing names. */
+/** What time takes away: archived runs that are too old, blobs that nothing names, jobs that nobody runs. */
 import type { ServiceParts } from "@sluice/stage-runtime";
 import type { JobApiConfig } from "./config.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
@@ -12,8 +12,8 @@ const EVERY_MS = 3_600_000;
 
 /** Several processes may do it at once: what is gone is gone. */
 export function startHousekeeping(
-  { ARCHIVE_RETENTION_MS: retentionMs }: JobApiConfig,
-  opened: Pick<OpenedQueue, "archive" | "blobs" | "sessions">,
+  { ARCHIVE_RETENTION_MS: retentionMs, UNRUN_EXPIRY_MS: unrunMs }: JobApiConfig,
+  opened: Pick<OpenedQueue, "archive" | "blobs" | "sessions" | "router">,
   { clock, log }: ServiceParts,
 ): Housekeeping {
   const purging = makePurge(opened, clock.nowMs);
@@ -31,6 +31,8 @@ export function startHousekeeping(
       const runs = await purging.runs(retentionMs);
       const blobs = await purging.blobs();
       if (runs > 0 || (blobs ?? 0) > 0) log.info({ runs, blobs }, "old files left the store");
+      // What happens to each of them is told by their owners.
+      if (unrunMs > 0) await opened.router.everyShard({ verb: "ExpireJobs", before: clock.nowMs() - unrunMs });
     } catch (error) {
       log.error({ err: error }, "the store could not be purged");
     }

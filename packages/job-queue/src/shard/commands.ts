@@ -149,6 +149,12 @@ export interface ReleaseWorker {
   readonly worker: string;
 }
 
+/** Jobs that nobody has ever taken although they have been due since before `before`: FAILED, with the reason. */
+export interface ExpireJobs {
+  readonly verb: "ExpireJobs";
+  readonly before: number;
+}
+
 /** A block of ids for a process that accepts jobs in its journal while nobody owns the shard. */
 export interface ReserveIds {
   readonly verb: "ReserveIds";
@@ -195,6 +201,7 @@ export type Command =
   /** By tenant, type and state; null: of all tenants of the shard. */
   | { readonly verb: "CountJobs"; readonly tenant: string | null }
   | ReleaseWorker
+  | ExpireJobs
   | ReserveIds
   | IngestAdds
   /** Time has passed: leases lapse, what is left over is swept. */

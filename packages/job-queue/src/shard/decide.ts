@@ -7,6 +7,7 @@ import type { Command } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
 import { clearCrashed, crashJobs, listCrashed } from "./crashed.ts";
 import { createJobs } from "./create.ts";
+import { expireJobs } from "./expire.ts";
 import { failJob, finishJob, retryJob } from "./finish.ts";
 import { ingestAdds, reserveIds } from "./guests.ts";
 import { releaseWorker, renewLeases, tick } from "./leases.ts";
@@ -57,6 +58,8 @@ function carryOut(shard: Shard, command: Command, now: number): Reply {
       return renewLeases(shard, command, now);
     case "ReleaseWorker":
       return releaseWorker(shard, command.worker, now);
+    case "ExpireJobs":
+      return expireJobs(shard, command, now);
     case "DescribeJob":
       return describeJob(shard, command);
     case "ListJobs":

@@ -15,7 +15,14 @@ export interface Notice {
 }
 
 /** Others do what they say and nothing else. */
-const SPEAKING: ReadonlySet<Command["verb"]> = new Set(["Tick", "ReleaseWorker", "GetJobs", "FinishJob", "RetryJob"]);
+const SPEAKING: ReadonlySet<Command["verb"]> = new Set([
+  "Tick",
+  "ReleaseWorker",
+  "ExpireJobs",
+  "GetJobs",
+  "FinishJob",
+  "RetryJob",
+]);
 
 export function noticesOf(command: Command, units: readonly Unit[], now: number): readonly Notice[] {
   if (!SPEAKING.has(command.verb)) return [];
