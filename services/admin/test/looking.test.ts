@@ -70,6 +70,7 @@ describe("the fleet", () => {
       name: "depositor",
       role: "depositor",
       collections: [COLLECTION],
+      tenants: [],
       permissions: ["submit", "see-deposits"],
     });
     expect(valueOf(await admin.as("admin").call(ADMIN.me, {})).collections).toBeNull();

@@ -1,5 +1,5 @@
 /** Who asks, and the tables that everything else is drawn from. */
-import { may, PERMISSIONS, type Permission } from "@sluice/access";
+import { type Caller, may, PERMISSIONS, type Permission } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
 import { BATCH_STATES, batchRow, ERROR_CODES, isLive, JOB_STATES, jobRow, PIPELINE } from "@sluice/queue-core";
 import { ADMIN, type Model } from "@sluice/wire";
@@ -9,6 +9,10 @@ import { serve } from "./serve.ts";
 
 const ALL = Object.keys(PERMISSIONS) as readonly Permission[];
 
+/** Who has no tenant has nothing to see of the job queue: the console need not offer it. */
+const isOfUse = (permission: Permission, { tenants }: Pick<Caller, "tenants">): boolean =>
+  tenants === "all" || tenants.length > 0 || (permission !== "use-jobs" && permission !== "see-jobs");
+
 export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readonly Operation[] => [
   serve(ADMIN.me, ({ caller }) => ({
     value: {
@@ -16,7 +20,7 @@ export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readon
       role: caller.role,
       collections: caller.scope === "all" ? null : [...caller.scope],
       tenants: caller.tenants === "all" ? null : [...caller.tenants],
-      permissions: ALL.filter((permission) => may(caller, permission).ok),
+      permissions: ALL.filter((permission) => may(caller, permission).ok && isOfUse(permission, caller)),
     },
   })),
   serve(ADMIN.model, () => ({ value: modelOf(settings.version, settings.outboxDir !== null) })),
