@@ -80,12 +80,15 @@ describe("the job queue's API", () => {
   });
 
   it.each(queue)("%s: a viewer looks and changes nothing", (key, { method, permission }) => {
-    const looksOnly = method === "get" || key === "queryJob";
+    const looksOnly = method === "get" || key === "queryJob" || key === "status";
     expect(may({ role: "viewer", scope: "all", tenants: "all" }, permission).ok).toBe(looksOnly);
   });
 
-  it.each(queue)("%s: a depositor acts in their tenants, and not on the fleet", (_key, { path, permission }) => {
-    const ofFleet = ["/v1/shards", "/v1/workers", "/v1/workers/{worker}/release"].includes(path);
+  const CRASHING: readonly string[] = [JOBS.crashBedrockJob.id, JOBS.clearCrashedBedrockJobs.id];
+
+  it.each(queue)("%s: a depositor acts in their tenants, and not on the fleet", (key, { path, permission }) => {
+    const ofFleet =
+      ["/v1/shards", "/v1/workers", "/v1/workers/{worker}/release"].includes(path) || CRASHING.includes(key);
     expect(may({ role: "depositor", scope: [], tenants: ["a"] }, permission).ok).toBe(!ofFleet);
   });
 
