@@ -46,7 +46,7 @@ export type {
   TypeCounts,
 } from "./shard/views.ts";
 export { decide, type Decision } from "./shard/decide.ts";
-export type { Notice } from "./shard/notices.ts";
+export { type Notice, NOTICES } from "./shard/notices.ts";
 export { isStatus } from "./shard/params.ts";
 export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";

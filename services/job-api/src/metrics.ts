@@ -1,5 +1,5 @@
 import type { JobJournals, JobJournalStats } from "@sluice/job-journal";
-import { SYSTEM_TENANT } from "@sluice/job-queue";
+import { NOTICES, SYSTEM_TENANT } from "@sluice/job-queue";
 import { type JobRouter, type ReadyType, ROUTER_METRICS, type RouterHooks } from "@sluice/job-router";
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import { Gauge, type Registry } from "prom-client";
@@ -62,7 +62,8 @@ export function exportReady(
   showGauges(registry, READY_METRICS.ready, byTaker, (types) => types.reduce((sum, { count }) => sum + count, 0));
   showGauges(registry, READY_METRICS.oldestAge, byTaker, (types) => {
     const now = nowMs();
-    return Math.max(0, ...types.map(({ oldestDue }) => (now - oldestDue) / 1_000));
+    // No spread: types are without number, a stack is not.
+    return types.reduce((oldest, { oldestDue }) => Math.max(oldest, (now - oldestDue) / 1_000), 0);
   });
 }
 
@@ -87,6 +88,8 @@ function showGauges(
 export const routerHooks = (registry: Registry): RouterHooks => {
   const { shardsOwned: _, waiters: __, ...counted } = ROUTER_METRICS;
   const { requestSeconds, requests, takeovers, termEnds, pauses, notices } = makeInstruments(counted, registry);
+  // A counter that is not there until it counts looks like one that nobody exports.
+  for (const what of NOTICES) notices.inc({ what }, 0);
   return {
     onRequest(where, outcome, seconds) {
       requests.inc({ where, outcome });

@@ -3,9 +3,11 @@ import type { Job } from "../records.ts";
 import type { Unit } from "./changes.ts";
 import type { Command } from "./commands.ts";
 
+/** lapse: lost by its worker and offered again; poison: FAILED instead of given; chain: made by another one's end. */
+export const NOTICES = ["lapse", "poison", "chain"] as const;
+
 export interface Notice {
-  /** lapse: lost by its worker and offered again; poison: FAILED instead of given; chain: made by another one's end. */
-  readonly what: "lapse" | "poison" | "chain";
+  readonly what: (typeof NOTICES)[number];
   readonly id: number;
   readonly tenant: string;
   readonly name: string;
