@@ -14,10 +14,11 @@ const SAID = {
 } as const satisfies Record<JobNews["what"], string>;
 
 export function jobLog(log: Log): Hear {
-  return ({ what, ids, names, runs, ...news }) => {
+  return ({ what, ids, names, runs, worker, ...news }) => {
     if (!log.isLevelEnabled("info")) return;
     const jobs = ids.length <= MOST ? { jobs: ids } : { first: ids[0], last: ids.at(-1) };
-    const line = { what, ...news, ...jobs, count: ids.length };
+    // `worker` is this process, in every line of every service.
+    const line = { what, ...news, ...(worker === undefined ? {} : { by: worker }), ...jobs, count: ids.length };
     log.info({ ...line, ...few("names", names), ...few("runs", runs) }, SAID[what]);
   };
 }

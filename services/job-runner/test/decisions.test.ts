@@ -12,6 +12,8 @@ import { contextKey } from "../src/sandbox/pool.ts";
 import { frameOf } from "../src/sandbox/protocol.ts";
 import { openWayOut, refusal } from "../src/sandbox/way-out.ts";
 import { ownPolicy } from "../src/own-policy.ts";
+import { Handlers } from "../src/run/handlers.ts";
+import type { FoundHandler } from "../src/run/queue.ts";
 import { aHandler } from "./support/sandbox.ts";
 
 const RULES = { maxAgeMs: 10_000, maxAttempts: null, delayMs: 1_500 };
@@ -209,4 +211,20 @@ test("where filesets and the hook are, the fleet may go and tenants may not", ()
   expect(ownPolicy({ ...settings, FILESET_URL: "./data/filesets", DEAD_WORKER_HOOK: undefined })).toEqual(
     policyOf(settings),
   );
+});
+
+test("a handler is asked for again after a moment, and at once when there was none", async () => {
+  const [now, handler] = [{ ms: 0 }, aHandler("return 1")];
+  const answers: FoundHandler[] = [
+    { kind: "none", why: "404" },
+    { kind: "found", handler },
+    { kind: "none", why: "" },
+  ];
+  const handlers = new Handlers({ handler: () => Promise.resolve(answers.shift()!) }, () => now.ms);
+  const kinds: string[] = [];
+  for (const ms of [0, 1, 1_000, 2_500]) {
+    now.ms = ms;
+    kinds.push((await handlers.of("acme", "greet")).kind);
+  }
+  expect(kinds).toEqual(["none", "found", "found", "none"]);
 });

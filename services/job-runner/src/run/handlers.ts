@@ -19,6 +19,8 @@ export class Handlers {
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#nowMs() - kept.atMs < FRESH_MS) return kept.found;
     const found = await this.#queue.handler(tenant, type);
+    // Not that there is none: a job that comes right after its handler would be put off for a whole retry.
+    if (found.kind !== "found") return found;
     if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
     this.#kept.set(key, { found, atMs: this.#nowMs() });
     return found;
