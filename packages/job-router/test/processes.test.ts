@@ -50,16 +50,17 @@ async function underLoad(happens: (accepted: ReadonlySet<number>) => Promise<voi
   const { router } = here;
   const accepted = new Set<number>();
   const finished = new Map<number, number>();
-  const load = { isOver: false };
+  const over = new AbortController();
+  const isOver = (): boolean => over.signal.aborted;
   const creator = async (n: number): Promise<void> => {
-    for (let i = 0; accepted.size < JOBS && !load.isOver; i++) {
+    for (let i = 0; accepted.size < JOBS && !isOver(); i++) {
       const tenant = TENANTS[(n + i) % TENANTS.length]!;
       const made = await router.ask(tenant, commandOf("CreateJob", { name: "foo" }, tenant));
       if (made?.content.kind === "ids") accepted.add(made.content.ids[0]!);
     }
   };
   const worker = async (n: number): Promise<void> => {
-    for (let i = 0; !load.isOver; i++) {
+    for (let i = 0; !isOver(); i++) {
       const tenant = TENANTS[(n + i) % TENANTS.length]!;
       // Whoever's taking was not answered has a lease that nobody keeps: short, so that nobody waits long.
       const taken = takenOf(await router.ask(tenant, { ...getJob("foo", tenant), leaseMs: 1000 }));
@@ -69,7 +70,7 @@ async function underLoad(happens: (accepted: ReadonlySet<number>) => Promise<voi
       const finish = (): ReturnType<typeof router.ask> =>
         router.ask(tenant, commandOf("FinishJob", { jobID, lease: taken.token }, tenant));
       let ended = await finish();
-      while (ended === null && !load.isOver) ended = await finish();
+      while (ended === null && !isOver()) ended = await finish();
       if (ended?.status.code === 200) finished.set(jobID, (finished.get(jobID) ?? 0) + 1);
     }
   };
@@ -81,7 +82,7 @@ async function underLoad(happens: (accepted: ReadonlySet<number>) => Promise<voi
     await waitFor(() => [...accepted].every((id) => finished.has(id)), { what: "the end of every accepted job" });
   } finally {
     // Whatever has failed: who asks a router that is closed gets its answer at once, for ever.
-    load.isOver = true;
+    over.abort();
     await Promise.all([working, creating]);
   }
 
