@@ -1,12 +1,11 @@
 /** Bedrock's protocol over real sockets, with the owner of a shard on a real ZooKeeper. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Command, ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
-import { testZooKeeper, waitFor } from "@sluice/testkit";
+import { testZooKeeper, waitFor, WireClient } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import type { WireServer, WireServerOptions } from "../src/bedrock/wire-server.ts";
 import { listenOnWire } from "../src/bedrock/wire-server.ts";
 import { type Later, queueOfOwner } from "../src/queue-port.ts";
-import { WireClient } from "./support/wire-client.ts";
 import { contentOf, statusOf } from "./support/wire-talk.ts";
 
 const later: Later = (ms, wake) => {

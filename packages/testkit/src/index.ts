@@ -44,3 +44,4 @@ export { EZID_ACCOUNT, ezidServer, parseEzidBody, type EzidServer } from "./outs
 export { serveHttp, TROUBLES, type HttpServer, type Ledger, type Received } from "./outside/http-server.ts";
 export { mailServer, type Delivered, type MailServer } from "./outside/mail-server.ts";
 export { storageServer, type StorageServer } from "./outside/storage-server.ts";
+export { WireClient } from "./outside/wire-client.ts";

@@ -1,10 +1,9 @@
 /** Two job-apis as real processes: whatever one is asked, the other knows. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { ownZooKeeper, type OwnZooKeeper, waitFor } from "@sluice/testkit";
+import { ownZooKeeper, type OwnZooKeeper, waitFor, WireClient } from "@sluice/testkit";
 import { connectSession } from "@sluice/zookeeper";
 import { HttpDoor } from "./support/http-door.ts";
 import { type House, type JobApi, openHouse, PEER_SECRET } from "./support/processes.ts";
-import { WireClient } from "./support/wire-client.ts";
 
 let zk: OwnZooKeeper;
 let house: House;

@@ -1,6 +1,6 @@
 /** A client over a real socket, as plain as nc. */
 import { connect, type Socket } from "node:net";
-import { waitFor } from "@sluice/testkit";
+import { waitFor } from "../wait-for.ts";
 
 export class WireClient {
   readonly socket: Socket;
