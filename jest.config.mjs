@@ -15,5 +15,5 @@ export default {
   globalTeardown: "<rootDir>/tools/run/jest-teardown.mjs",
   maxWorkers: 2,
   // Far above what any test takes: it ends a test that hangs, and must not end one that a busy machine slows down.
-  testTimeout: 90_000,
+  testTimeout: 600_000,
 };

@@ -10,5 +10,5 @@ const PARTS = [
 ];
 const run = (...args) => execFileSync(process.execPath, args, { stdio: "inherit" });
 
-run("node_modules/typescript/bin/tsc", "-b", ...PARTS.map((part) => `${part}/tsconfig.build.json`));
+run("node_modules/typescript-native/bin/tsc", "-b", ...PARTS.map((part) => `${part}/tsconfig.build.json`));
 run("services/admin/console/build.mjs");

@@ -9,7 +9,7 @@ import { type Deposits, openDeposits, storedFiles } from "../support/deposits.ts
 let deposits: Deposits;
 beforeAll(async () => {
   deposits = await openDeposits({ UNPACK_RATIO_FLOOR_BYTES: "1000000" });
-}, 120_000);
+});
 afterAll(() => deposits.close());
 
 const FILES: Readonly<Record<string, string>> = { "a.txt": "hello", "deep/b.txt": "world!" };
@@ -49,7 +49,7 @@ describe("containers", () => {
       expect([name, await textsOf(jobs[0])]).toEqual([name, files]);
       expect([name, jobs[0]?.spaceNeeded]).toEqual([name, sizeOf(files)]);
     }
-  }, 120_000);
+  });
 
   test("have names in UTF-8, and in ISO-8859-1 where they are none", async () => {
     const zip = zipByHand([
@@ -59,7 +59,7 @@ describe("containers", () => {
     const id = await deposits.submit({ payload_url: deposits.serve("/names.zip", zip), type: "container" });
     const { jobs } = await deposits.verdict(id);
     expect(await textsOf(jobs[0])).toEqual({ "caf\u00e9 1.txt": "latin", "caf\u00e9 2.txt": "utf8" });
-  }, 180_000);
+  });
 
   test("come in a batch, and one that is evil fails alone", async () => {
     const good = deposits.serve("/good.zip", await honestZip(FILES));
@@ -78,7 +78,7 @@ describe("containers", () => {
     expect([status, jobs.map((job) => job.status.status)]).toEqual(["Failed", ["Failed", "Completed"]]);
     expect(message).toMatch(/^NAME_REFUSED: container\/evil\.zip: "\.\.\/evil": /);
     expect(await textsOf(jobs[1])).toEqual(FILES);
-  }, 180_000);
+  });
 });
 
 const good = { name: "good.txt", content: "good" };
@@ -112,7 +112,7 @@ test("evil and damaged containers end as Failed with the reason, while a neighbo
     expect([name, verdict.status]).toEqual([name, "Failed"]);
     expect(verdict.message).toMatch(message);
   }
-}, 120_000);
+});
 
 test("every invariant held at every zxid", () => {
   const { logDir } = deposits.zookeeper;

@@ -51,7 +51,7 @@ let before: readonly string[];
 beforeAll(async () => {
   deposits = await openDeposits();
   before = await surroundings();
-}, 120_000);
+});
 afterAll(() => deposits.close());
 
 /** The fleet's own folder, without what is made and removed all the time. */
@@ -106,7 +106,7 @@ async function expectStored({ status, message, jobs }: Verdict, names: readonly 
 describe("names that are stored byte for byte", () => {
   test("from an object manifest", async () => {
     await expectStored(await submitManifest("/stored", STORED), STORED);
-  }, 180_000);
+  });
 
   test.each([
     ["zip", zipOf],
@@ -133,7 +133,7 @@ describe("names that are refused, with the row or the name told", () => {
       expect([message, message.includes("line 4") || message.includes(shown(name))]).toEqual([message, true]);
     }
     await nothingEscaped();
-  }, 120_000);
+  });
 
   test.each([
     ["zip", zipOf],

@@ -61,7 +61,7 @@ beforeAll(async () => {
   fleet = await makeFleet({ zookeeper: zk.connect, env: { POLL_INTERVAL_MS: "200" } });
   [intake] = (await fleet.startAll()) as [Running];
   operator = await testWorker(zk.connect, "operator", { register: false });
-}, 120_000);
+});
 afterAll(async () => {
   await operator.close();
   await fleet.stop();
@@ -100,7 +100,7 @@ describe("identifiers", () => {
   test("local ids that the form repeats are kept once", async () => {
     const job = await completedJob(await submit({ localIdentifier: "again;again;again;againtwo;againtwo" }));
     expect(job.identifiers?.local_id).toEqual(["again", "againtwo"]);
-  }, 180_000);
+  });
 
   test("the form's local ids go before those of mrt-erc.txt, which gives the primary id", async () => {
     const manifest = objectManifest([{ url: `${content.url}/mrt-erc.txt`, name: "mrt-erc.txt" }]);
@@ -114,7 +114,7 @@ describe("identifiers", () => {
       primary_id: "ark:/99999/dummy",
       local_id: ["localidfour", "localidfive", "localid", "localidtwo", "localidthree"],
     });
-  }, 180_000);
+  });
 
   test("the local ids of a batch manifest's row override the form's", async () => {
     const text = batchManifest([{ url: `${content.url}/hello.txt`, name: "hello.txt", localId: "of the row" }]);
@@ -124,7 +124,7 @@ describe("identifiers", () => {
       { type: "single-file-batch-manifest", localIdentifier: "of the form" },
     );
     expect((await completedJob(id)).identifiers?.local_id).toEqual(["of the row"]);
-  }, 180_000);
+  });
 });
 
 describe("digests", () => {
@@ -134,7 +134,7 @@ describe("digests", () => {
     const url = `${content.url}/hello.txt`;
     const text = objectManifest([{ url, name: "hello.txt", digest: ["SHA-256", value] }]);
     await completedJob(await postForm(intake, { name: "o.checkm", text }, { type: "object-manifest" }));
-  }, 180_000);
+  });
 });
 
 describe("a paused queue", () => {
@@ -154,7 +154,7 @@ describe("a paused queue", () => {
       history.findLastIndex(({ ops }) => ops.some((each) => each.op === op && each.path === path));
     expect(at("delete", "/locks/queue/ingest")).toBeGreaterThan(0);
     expect(at("create", `/jobs/${job.id}`)).toBeGreaterThan(at("delete", "/locks/queue/ingest"));
-  }, 180_000);
+  });
 });
 
 describe("a file that is not there", () => {
@@ -192,7 +192,7 @@ describe("a completed job of a single file", () => {
       "system/mrt-mom.txt",
       "system/mrt-owner.txt",
     ]);
-  }, 180_000);
+  });
 });
 
 describe("a locked collection", () => {
@@ -213,7 +213,7 @@ describe("a locked collection", () => {
     await releaseHold(operator.ctx, OPERATOR, target);
     expect(await actOnJob(operator.ctx, OPERATOR, "release", job!)).toEqual({ kind: "applied" });
     expect((await completedJob(id)).id).toBe(job);
-  }, 180_000);
+  });
 
   test("holds a batch; after unlock and release it completes", async () => {
     expect(await setHold(operator.ctx, OPERATOR, target)).toEqual({ kind: "applied" });
@@ -227,7 +227,7 @@ describe("a locked collection", () => {
     await releaseHold(operator.ctx, OPERATOR, target);
     expect(await actOnBatch(operator.ctx, OPERATOR, "release", id)).toEqual({ kind: "applied" });
     await completedJob(id);
-  }, 180_000);
+  });
 });
 
 test("every invariant was kept at every zxid", () => {

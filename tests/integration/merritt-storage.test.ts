@@ -63,7 +63,7 @@ function storesAndRecords(
     await writeFile(profile, (await readFile(profile, "utf8")).replace("StorageNode: 1", "StorageNode: 7777"));
     running = await fleet.startAll();
     session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
-  }, 120_000);
+  });
   afterAll(async () => {
     await fleet.stop();
     await session.close();
@@ -95,7 +95,7 @@ function storesAndRecords(
     expect(stored).toEqual(arks.flatMap((ark) => [`add ${ark} v1`, `add ${ark} v2`]).sort());
     const both = 2 * OBJECTS;
     expect(await recorded(fleet)).toEqual({ objects: OBJECTS, versions: both, ingests: both });
-  }, 120_000);
+  });
 }
 
 describe("with an embedded inventory", () => {

@@ -104,14 +104,14 @@ describe("npm start -- --once", () => {
     expect(Object.values(services)).toEqual(SERVICES.map(() => expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)));
     expect(docs).toMatchObject({ "batch-intake": `${services["batch-intake"]!}/docs` });
     batches.push(first.batch);
-  }, 180_000);
+  });
 
   test("does so again on the same data, with the next batch", async () => {
     const second = await runOnce();
     expect(second).toEqual(COMPLETED);
     expect(second.batch > batches[0]!).toBe(true);
     batches.push(second.batch);
-  }, 180_000);
+  });
 });
 
 describe("npm start -- --no-sample --scale estimator=2", () => {
@@ -120,9 +120,9 @@ describe("npm start -- --no-sample --scale estimator=2", () => {
 
   beforeAll(async () => {
     run = start(["--no-sample", "--scale", "estimator=2", "--data", dataDir], { ZK_SESSION_TIMEOUT_MS: "4000" });
-    await waitFor(() => run.stdout().includes("processes are ready"), { what: "all ready", limitMs: 60_000 });
+    await waitFor(() => run.stdout().includes("processes are ready"), { what: "all ready" });
     file = await fleetFile();
-  }, 180_000);
+  });
 
   const pidsOf = async (service: string): Promise<readonly number[]> =>
     (await childrenOf(run.pid))
@@ -169,12 +169,12 @@ describe("npm start -- --no-sample --scale estimator=2", () => {
     process.kill(pid!, "SIGKILL");
     const batch = await submit();
     expect(batches).not.toContain(batch);
-    await waitFor(async () => (await statusOf(batch)) === "Completed", { what: "the batch", limitMs: 60_000 });
+    await waitFor(async () => (await statusOf(batch)) === "Completed", { what: "the batch" });
     const now = await pidsOf("downloader");
     expect(now).toHaveLength(1);
     expect(now).not.toContain(pid);
     expect(run.stdout()).toContain("downloader ended (signal SIGKILL)");
-  }, 180_000);
+  });
 
   test("stops all at Ctrl-C, and ends with 0", async () => {
     const children = await childrenOf(run.pid);
@@ -182,7 +182,7 @@ describe("npm start -- --no-sample --scale estimator=2", () => {
     run.child.kill("SIGINT");
     expect([await run.ended, run.stderr()]).toEqual([0, ""]);
     await waitFor(async () => (await stillRunning(children)).length === 0, { what: "the end of all its processes" });
-  }, 180_000);
+  });
 });
 
 describe("npm start, wrongly asked", () => {
@@ -196,13 +196,13 @@ describe("npm start, wrongly asked", () => {
         for (const child of await childrenOf(run.pid)) seen.set(child.pid, child);
         return code !== null;
       },
-      { what: "the end", limitMs: 60_000 },
+      { what: "the end" },
     );
     expect(code).toBe(1);
     expect(run.stderr()).toContain("reporter cannot start:\nreporter: wrong configuration\n  RETENTION_DAYS: must be");
     expect(seen.size).toBeGreaterThan(1);
     await waitFor(async () => (await stillRunning([...seen.values()])).length === 0, { what: "the end of all" });
-  }, 180_000);
+  });
 
   test.each([
     ["an unknown option", ["--twice"], "--twice"],

@@ -66,7 +66,7 @@ if ("path" in tool) {
       type: "single-file-batch-manifest",
     });
     await waitFor(async () => (await valueOf('max(sluice_batches{state="Completed"})')) === 1);
-  }, 120_000);
+  });
 
   // Also when a start in the middle failed: the first started is ended last.
   afterAll(async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   fleet = await makeFleet({ zookeeper: connect, callbackUrl: receiver.url, env: zk.env(zk.fleet), access });
   running = await fleet.startAll([...PIPELINE_SERVICES, "admin"]);
   session = await connectSession({ connect: zk.server.connect, timeoutMs: 10_000, access });
-}, 120_000);
+});
 afterAll(async () => {
   await session.close();
   await fleet.stop();
@@ -73,7 +73,7 @@ test("a batch is completed, and whatever was made on the way belongs to the flee
   expect([...lists.keys()]).toEqual(
     expect.arrayContaining(["/archives", "/archives/sluice", `/archives/sluice${paths.auditHead}`]),
   );
-}, 180_000);
+});
 
 test("the admin asks the servers over TLS too", async () => {
   const metrics = await waitFor(

@@ -59,7 +59,7 @@ beforeAll(async () => {
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, profile, env });
   [intake] = (await fleet.startAll()) as [Running];
   operator = await testWorker(zk.connect, "operator", { register: false });
-}, 120_000);
+});
 afterAll(async () => {
   await operator.close();
   await fleet.stop();
@@ -139,7 +139,7 @@ describe("a hold set in the middle of an expansion", () => {
     expect(await versionsOf(await completedOf(id))).toEqual(versionsOnce(ROWS));
     // It was under way long enough for the mail that its profile asks for.
     expect(await mailsOf(id)).toEqual([`${id}.1.eml`, `${id}.queued.eml`]);
-  }, 120_000);
+  });
 
   test("parks a batch that comes later; with an end it is lifted by itself, and the batch goes on", async () => {
     const until = formatTimestamp(Date.now() + 2_000);
@@ -148,7 +148,7 @@ describe("a hold set in the middle of an expansion", () => {
     await waitFor(async () => (await batchNow(id)).status.status === "Held", { what: "the batch parked" });
     expect((await batchNow(id)).status.message).toBe(`collection ${PROFILE} is held until ${until}`);
     expect(await untilReported(operator.session, id)).toBe("Completed");
-  }, 180_000);
+  });
 });
 
 describe("a pause of the queue in the middle of a batch", () => {
@@ -174,7 +174,7 @@ describe("a pause of the queue in the middle of a batch", () => {
     expect(await releaseHold(operator.ctx, OPERATOR, { kind: "queue" })).toEqual(APPLIED);
     expect(await untilReported(operator.session, id)).toBe("Completed");
     expect(await versionsOf(await completedOf(id))).toEqual(versionsOnce(ROWS));
-  }, 120_000);
+  });
 });
 
 describe("a failure in each phase", () => {
@@ -211,12 +211,12 @@ describe("a failure in each phase", () => {
     const last = await Promise.all(jobs.map(async (job) => (await statusOf(job)).last_successful_status));
     expect(last.map((state) => jobRow(state!).done)).toEqual(phases);
     expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual([`${id}.1.eml`]);
-  }, 120_000);
+  });
 
   test("an update report tells nothing when nothing has changed: it has its number, and no mail", async () => {
     expect(await updateReport()).toBe("Failed");
     expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual([`${id}.1.eml`]);
-  }, 180_000);
+  });
 
   test("resumed where they failed, half of them complete; the update tells these, and what is still failed", async () => {
     const half = jobs.slice(0, 3);
@@ -227,7 +227,7 @@ describe("a failure in each phase", () => {
     expect(mail).toMatch(/^Subject: Ingest: FAIL -- Submission Processed:\s+bid-\S+;\s+update 2\r$/m);
     expect(mail).toContain("Completed jobs: 3");
     expect(mail).toContain("Failed jobs: 3");
-  }, 180_000);
+  });
 
   test("the others are resumed at earlier stages of the operator's choice, and end with one version too", async () => {
     const [processing, recording, notifying] = jobs.slice(3) as [JobId, JobId, JobId];
@@ -240,7 +240,7 @@ describe("a failure in each phase", () => {
       [1, 3, 4].map((n) => `${id}.${n}.eml`),
     );
     expect(await versionsOf(jobs)).toEqual(versionsOnce(phases.length));
-  }, 180_000);
+  });
 
   test("the depositor's system was told of each failure and each success once", async () => {
     const told = [...jobs.map((job) => `${job}.FAILED.0`), ...jobs.map((job) => `${job}.COMPLETED.1`)];

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: 4_000, callbackUrl: receiver.url, env });
   running = await fleet.startAll(STAGES.filter((stage) => stage !== "estimator"));
-}, 120_000);
+});
 afterAll(async () => {
   await fleet.stop();
   await Promise.all([zk.stop(), content.close(), receiver.close(), collector.close()]);
@@ -96,7 +96,7 @@ test("a batch is one trace, each of its jobs another, and attempts know those be
     expect(callback).toMatchObject({ service: "notifier" });
   }
   expect(linksToTheDead).toBe(1);
-}, 150_000);
+});
 
 test("lines of the logs say which trace they belong to", async () => {
   const logs = await Promise.all(running.map(({ log }) => log()));

@@ -23,7 +23,7 @@ beforeAll(async () => {
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url });
   running = await fleet.startAll([...PIPELINE_SERVICES, ...PIPELINE_SERVICES]);
   session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
-}, 120_000);
+});
 afterAll(async () => {
   await fleet.stop();
   await session.close();
@@ -61,7 +61,7 @@ describe("two processes of each stage", () => {
     expect(receiver.keys).toHaveLength(OBJECTS);
     expect(new Set(receiver.keys).size).toBe(OBJECTS);
     expect(await mails(fleet.dataDir)).toEqual(ids.map((id) => `${id}.1.eml`).sort());
-  }, 120_000);
+  });
 
   // The part of each is decided by a hash: that one of two gets none of 60 happens once in 10^17 runs.
   test("share every stage's work", async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url });
   [intake] = (await fleet.startAll()) as [Running];
   session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
-}, 120_000);
+});
 afterAll(async () => {
   await session.close();
   await fleet.stop();
@@ -42,7 +42,7 @@ async function untilReported(id: BatchId): Promise<string> {
       const status = view.kind === "found" ? view.value.status.status : "";
       return ["Completed", "Failed"].includes(status) ? status : null;
     },
-    { what: `report of ${id}`, limitMs: 150_000 },
+    { what: `report of ${id}` },
   );
 }
 
@@ -74,7 +74,7 @@ describe("the whole fleet", () => {
     expect(new Set(receiver.keys).size).toBe(200);
     expect(receiver.keys).toHaveLength(200);
     expect(await mails(fleet.dataDir)).toEqual([`${id}.1.eml`]);
-  }, 180_000);
+  });
 
   test("takes an object manifest as one object of many files", async () => {
     const id = await fleet.submit(intake, {
@@ -93,7 +93,7 @@ describe("the whole fleet", () => {
       .flat()
       .filter((name) => name.startsWith("producer/"));
     expect(names.sort()).toEqual([0, 1, 2, 3, 4].map((n) => `producer/file-${n}.txt`));
-  }, 180_000);
+  });
 
   test("takes an uploaded file, and refuses one whose digest is wrong before it becomes a batch", async () => {
     const before = (await storedObjects(join(fleet.dataDir, "store"))).length;
@@ -105,7 +105,7 @@ describe("the whole fleet", () => {
     const shown = (await (await fetch(`${intake.url}/v1/batches/${uuid}`)).json()) as { readonly bid: string };
     expect(await untilReported(parseBatchId(shown.bid)!)).toBe("Completed");
     expect(await storedObjects(join(fleet.dataDir, "store"))).toHaveLength(before + 1);
-  }, 180_000);
+  });
 
   test("spends two transactions per stage on a lone job, and the processor one more for its ARK", async () => {
     const id = await fleet.submit(intake, { payload_url: content.file(3), type: "file", payload_name: "lone.txt" });
@@ -120,7 +120,7 @@ describe("the whole fleet", () => {
       recorder: 2,
       notifier: 2,
     });
-  }, 180_000);
+  });
 
   test("clears the working folder of every completed job", async () => {
     await waitFor(async () => {
@@ -128,7 +128,7 @@ describe("the whole fleet", () => {
       const left = await Promise.all(batches.map((batch) => readdir(join(fleet.dataDir, "queue", batch))));
       return left.flat().every((name) => !name.startsWith("jid"));
     });
-  }, 180_000);
+  });
 
   test("kept every invariant at every zxid", () => {
     const checked = checkInvariants({ logDir: zk.logDir, root: "/" });

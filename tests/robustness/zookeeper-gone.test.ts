@@ -18,6 +18,7 @@ import {
   waitFor,
 } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
+import { onlyWhole, sized } from "../support/campaign.ts";
 import { type Content, serveContent } from "../support/content.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
 import {
@@ -31,8 +32,8 @@ import {
 } from "../support/fleet.ts";
 import { untilReported } from "../support/watch.ts";
 
-const OBJECTS = 60;
-const SESSION_MS = 1_500;
+const OBJECTS = sized({ smoke: 20, whole: 60 });
+const SESSION_MS = 3_000;
 const OUTAGE_MS = 3 * SESSION_MS;
 const ENV = { POLL_INTERVAL_MS: "200", IDLE_POLL_INTERVAL_MS: "1000" };
 const EVERY_SERVICE = [...PIPELINE_SERVICES, "admin"] as const;
@@ -58,17 +59,14 @@ function watchLiveness(all: readonly Running[]): () => Promise<{ readonly looks:
   let watching = true;
   let looks = 0;
   const bad: string[] = [];
-  const rounds = waitFor(
-    async () => {
-      for (const running of all) {
-        const status = await livez(running);
-        looks += 1;
-        if (status !== 200) bad.push(`${running.service}: ${status ?? "no answer"}`);
-      }
-      return !watching;
-    },
-    { limitMs: 120_000 },
-  );
+  const rounds = waitFor(async () => {
+    for (const running of all) {
+      const status = await livez(running);
+      looks += 1;
+      if (status !== 200) bad.push(`${running.service}: ${status ?? "no answer"}`);
+    }
+    return !watching;
+  });
   return async () => {
     watching = false;
     await rounds;
@@ -101,14 +99,15 @@ describe("a whole fleet in the middle of a batch", () => {
     zk = await ownZooKeeper();
     fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
     running = await fleet.startAll(EVERY_SERVICE);
-  }, 120_000);
+  });
   afterAll(async () => {
     await fleet.stop();
     await zk.stop();
   });
 
-  /** Under way: some jobs are through, others are not. */
-  async function batchInFlight(session: Session): Promise<BatchId> {
+  /** Under way: some jobs are through, and one is not before `finish` is called. */
+  async function batchInFlight(session: Session): Promise<{ readonly id: BatchId; readonly finish: () => void }> {
+    const finish = content.withhold(OBJECTS - 1);
     const id = await fleet.submit(running[0]!, {
       payload_url: content.batchManifest(OBJECTS, `${++batches}-`),
       type: "single-file-batch-manifest",
@@ -118,7 +117,7 @@ describe("a whole fleet in the middle of a batch", () => {
     });
     const view = await readBatch(session, id);
     expect(view).toMatchObject({ value: { status: { status: "Processing" } } });
-    return id;
+    return { id, finish };
   }
 
   /** Away for three session timeouts, as every process sees it. */
@@ -150,27 +149,29 @@ describe("a whole fleet in the middle of a batch", () => {
 
   test("goes on by itself when ZooKeeper was dead for three session timeouts", async () => {
     const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
-    const id = await batchInFlight(session);
+    const { id, finish } = await batchInFlight(session);
     await outage(
       () => zk.kill("SIGKILL"),
       () => zk.restart(),
     );
+    finish();
     await session.close();
     for (const each of running)
       expect([each.service, await each.log()]).toEqual([each.service, mentions(NO_ZOOKEEPER)]);
     await finishes(id);
-  }, 120_000);
+  });
 
-  test("goes on by itself when ZooKeeper accepted connections and answered nothing for as long", async () => {
+  onlyWhole("goes on by itself when ZooKeeper accepted connections and answered nothing for as long", async () => {
     const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
-    const id = await batchInFlight(session);
+    const { id, finish } = await batchInFlight(session);
     await outage(
       () => zk.kill("SIGSTOP"),
       () => zk.kill("SIGCONT"),
     );
+    finish();
     await session.close();
     await finishes(id);
-  }, 120_000);
+  });
 
   test("did nothing twice on the way", async () => {
     const stored = await storedObjects(join(fleet.dataDir, "store"));
@@ -208,7 +209,7 @@ describe("without a ZooKeeper at the start", () => {
     } finally {
       await fleet.stop();
     }
-  }, 180_000);
+  });
 });
 
 describe("a tree that is another one than before", () => {
@@ -226,7 +227,7 @@ describe("a tree that is another one than before", () => {
     expect([running.service, await running.log()]).toEqual([running.service, mentions(REASON)]);
   }
 
-  test("ends every process when /fleet/id changes under it", async () => {
+  onlyWhole("ends every process when /fleet/id changes under it", async () => {
     const zk = await testZooKeeper();
     const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
     try {
@@ -240,7 +241,7 @@ describe("a tree that is another one than before", () => {
     } finally {
       await fleet.stop();
     }
-  }, 180_000);
+  });
 
   test("ends every process when the data were wiped while ZooKeeper was away", async () => {
     const zk = await ownZooKeeper();
@@ -256,5 +257,5 @@ describe("a tree that is another one than before", () => {
       await fleet.stop();
       await zk.stop();
     }
-  }, 180_000);
+  });
 });

@@ -22,6 +22,8 @@ export interface Content {
   /** An object manifest of `count` files. */
   readonly objectManifest: (count: number) => string;
   readonly file: (n: number) => string;
+  /** A GET of this file is answered only after the function that comes back was called. */
+  readonly withhold: (n: number) => () => void;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ function manifest(kind: "batch" | "object", base: string, count: number, series:
 }
 
 export async function serveContent(): Promise<Content> {
+  const withheld = new Map<string, Promise<void>>();
   const server = createServer((request, response) => {
     const [, kind = "", n = "", series = ""] = (request.url ?? "").split("/");
     const base = `http://${request.headers.host ?? ""}`;
@@ -69,7 +72,8 @@ export async function serveContent(): Promise<Content> {
       return;
     }
     response.writeHead(200, { "content-length": body.length, etag: `"${sha256(body)}"` });
-    response.end(request.method === "HEAD" ? undefined : body);
+    if (request.method === "HEAD") response.end();
+    else void (withheld.get(n) ?? Promise.resolve()).then(() => response.end(body));
   });
   const { url, close } = await listen(server);
   return {
@@ -77,6 +81,19 @@ export async function serveContent(): Promise<Content> {
     batchManifest: (count, series = "") => `${url}/batch/${count}/${series}`,
     objectManifest: (count) => `${url}/object/${count}`,
     file: (n) => `${url}/file/${n}`,
+    withhold: (n) => {
+      let release: () => void = () => undefined;
+      withheld.set(
+        String(n),
+        new Promise((resolve) => {
+          release = () => {
+            withheld.delete(String(n));
+            resolve();
+          };
+        }),
+      );
+      return release;
+    },
     close,
   };
 }

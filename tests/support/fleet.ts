@@ -67,10 +67,12 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
   await writeFile(join(dataDir, "profiles", PROFILE), profileText(options));
   const children = new Set<Child>();
   let count = 0;
+  let stopped = false;
   // Whoever starts after one that died takes over its volume, and with it what it had journaled.
   const freeJournals: string[] = [];
 
   async function start(service: ServiceName, env: Readonly<Record<string, string>> = {}): Promise<Running> {
+    if (stopped) throw new Error(`${service} is not started: the fleet was stopped`);
     const [metricsPort, port] = [await freePort(), await freePort()];
     const [bedrockPort, peerPort] = service === "job-api" ? [await freePort(), await freePort()] : [0, 0];
     const name = `${service}-${++count}`;
@@ -131,6 +133,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
       return await numberOf(options, JSON.parse(text) as { readonly id: string; readonly bid: string | null });
     },
     stop: async () => {
+      stopped = true;
       await Promise.all([...children].map((child) => child.kill("SIGKILL")));
       await rm(dataDir, { recursive: true, force: true });
     },
@@ -146,7 +149,6 @@ export async function untilReady(running: Running): Promise<void> {
   void running.child.exited.then((reason) => ended.push(reason));
   await waitFor(async () => ended.length > 0 || (await readyz(running)) === 200, {
     what: `${running.service} ready`,
-    limitMs: 60_000,
   });
   for (const reason of ended) throw new Error(`${running.service}: ${reason}: ${await lastWords(running)}`);
 }
@@ -167,7 +169,7 @@ async function numberOf(
       if (node.ok) found.push(node.value.data.toString());
       return node.ok;
     };
-    await waitFor(look, { what: `a number for ${accepted.id}`, limitMs: 60_000 });
+    await waitFor(look, { what: `a number for ${accepted.id}` });
     return batchIdOf(found[0] ?? "");
   } finally {
     await session.close();

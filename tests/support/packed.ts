@@ -61,4 +61,4 @@ export async function freshProject(tarballs: ReadonlyMap<string, string>): Promi
 
 /** Rejects with what the compiler says. */
 export const checkTypes = (folder: string): Promise<string> =>
-  run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", folder], folder);
+  run(process.execPath, [join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", folder], folder);

@@ -5,14 +5,17 @@ import type { Session } from "@sluice/zookeeper";
 import type { Running } from "./fleet.ts";
 
 /** The batch's verdict, once there is one. */
-export async function untilReported(session: Session, id: BatchId, limitMs = 120_000): Promise<string> {
+export async function untilReported(session: Session, id: BatchId): Promise<string> {
+  let ended = "";
   return await waitFor(
     async () => {
       const view = await readBatch(session, id);
-      const status = view.kind === "found" ? view.value.status.status : "";
-      return ["Completed", "Failed"].includes(status) ? status : null;
+      if (view.kind !== "found") return null;
+      const { status, counts } = view.value;
+      ended = JSON.stringify([status.status, counts]);
+      return ["Completed", "Failed"].includes(status.status) ? status.status : null;
     },
-    { what: `report of ${id}`, limitMs },
+    { what: `report of ${id}`, progress: () => ended },
   );
 }
 

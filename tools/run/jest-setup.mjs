@@ -1,16 +1,15 @@
-/** One real ZooKeeper for the whole run; each test file takes a part of its tree (testkit's `testZooKeeper`). */
-import { existsSync } from "node:fs";
+/**
+ * Before the first test file: what tests start as processes is built, once and by one, because a build beside a running
+ * test replaces the files that its processes are loading. Then one real ZooKeeper for the whole run; each test file takes
+ * a part of its tree (testkit's `testZooKeeper`).
+ */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, ROOT, say } from "./steps.mjs";
 
-const FINDER = join(ROOT, "packages/local-parts/dist/index.js");
-
 export default async function setup() {
-  if (!existsSync(FINDER) && (await build("packages/local-parts/tsconfig.build.json")) !== 0) {
-    throw new Error("packages/local-parts does not build");
-  }
-  const { startZooKeeper } = await import(pathToFileURL(FINDER).href);
+  if (process.env.SLUICE_BUILT !== "1" && (await build()) !== 0) throw new Error("the build failed: see above");
+  const { startZooKeeper } = await import(pathToFileURL(join(ROOT, "packages/local-parts/dist/index.js")).href);
   const server = await startZooKeeper({ ephemeralData: true, log: say });
   globalThis.sluiceTestZooKeeper = server;
   process.env.SLUICE_TEST_ZK = server.connect;

@@ -1,5 +1,6 @@
 /** Running a command as a named step: one line with its duration, its output only when it fails. */
 import { spawn } from "node:child_process";
+import { setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +8,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
 /** The script of an installed package, run by this very Node: no shell, no PATH. */
 export const TOOLS = {
-  tsc: "node_modules/typescript/bin/tsc",
+  tsc: "node_modules/typescript-native/bin/tsc",
   eslint: "node_modules/eslint/bin/eslint.js",
   prettier: "node_modules/prettier/bin/prettier.cjs",
   jest: "node_modules/jest/bin/jest.js",
@@ -20,8 +21,10 @@ export function say(line) {
   process.stderr.write(`${line}\n`);
 }
 
-/** Resolves to the exit code. */
-export function run(command, args, { show = false, env = process.env } = {}) {
+export const secondsSince = (begun) => `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+
+/** Resolves to the exit code. `polite`: takes only the time that nobody else on the machine wants. */
+export function run(command, args, { show = false, env = process.env, polite = false } = {}) {
   return new Promise((resolve) => {
     const output = [];
     const child = spawn(command, args, {
@@ -29,6 +32,7 @@ export function run(command, args, { show = false, env = process.env } = {}) {
       env,
       stdio: ["ignore", ...Array(2).fill(show ? "inherit" : "pipe")],
     });
+    child.once("spawn", () => polite && setPriority(child.pid, POLITE));
     child.stdout?.on("data", (chunk) => output.push(chunk));
     child.stderr?.on("data", (chunk) => output.push(chunk));
     child.once("error", (error) => resolve({ code: 127, output: error.message }));
@@ -36,12 +40,14 @@ export function run(command, args, { show = false, env = process.env } = {}) {
   });
 }
 
+const POLITE = 10;
+
 /** Exit code 0 and a line, or the command's own code and all it said. */
 export async function step(name, command, args, options) {
   const begun = performance.now();
   const { code, output } = await run(command, args, options);
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  say(code === 0 ? `ok      ${name} (${seconds} s)` : `FAILED  ${name} (${seconds} s)\n${output}`);
+  const seconds = secondsSince(begun);
+  say(code === 0 ? `ok      ${name} (${seconds})` : `FAILED  ${name} (${seconds})\n${output}`);
   return code;
 }
 

@@ -8,7 +8,7 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const main = at("../dist/main.js");
 
 if (!existsSync(main)) {
-  const tsc = at("../../../node_modules/typescript/bin/tsc");
+  const tsc = at("../../../node_modules/typescript-native/bin/tsc");
   process.stderr.write("sluice: not built yet; building\n");
   const built = existsSync(tsc)
     ? spawnSync(process.execPath, [tsc, "-b", at("../tsconfig.build.json")], { stdio: ["ignore", 2, 2] }).status

@@ -14,14 +14,11 @@ let intake: TestWorker;
 let jobs: readonly string[];
 
 beforeAll(async () => {
-  const tsc = ["node_modules/typescript/bin/tsc", "-b", "packages/cli/tsconfig.build.json"];
-  const [code] = (await once(spawn(process.execPath, tsc, { cwd: ROOT, stdio: "inherit" }), "exit")) as [number];
-  if (code !== 0) throw new Error(`the build ended with ${code}`);
   const { connect } = await testZooKeeper();
   intake = await testWorker(connect, "batch-intake");
   ({ jobs } = await aBatchOfJobs(intake, 3));
   admin = await startAdmin(connect);
-}, 300_000);
+});
 afterAll(async () => {
   await admin.stop();
   await intake.close();

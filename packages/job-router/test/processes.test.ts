@@ -29,17 +29,13 @@ async function end(apiId: string, signal: NodeJS.Signals): Promise<void> {
 
 const ownedBy = (apiId: string): number => here.router.shards().filter(({ owner }) => owner === apiId).length;
 
-/** A process can only be killed if it is one: it runs what was built, so that is built first. */
 beforeAll(async () => {
-  const args = ["node_modules/typescript/bin/tsc", "-b", "packages/job-router/tsconfig.build.json"];
-  const [code] = (await once(spawn(process.execPath, args, { cwd: ROOT, stdio: "inherit" }), "exit")) as [number];
-  expect(code).toBe(0);
   zooKeeper = await testZooKeeper();
   here = await startRouter(zooKeeper.connect, "api-here");
   for (const apiId of ["api-1", "api-2"]) start(apiId);
   await waitFor(() => ownedBy("api-1") > 0 && ownedBy("api-2") > 0, { what: "both processes owning" });
   await settled(here);
-}, 120_000);
+});
 afterAll(async () => {
   for (const apiId of [...children.keys()]) await end(apiId, "SIGKILL");
   await here.close();

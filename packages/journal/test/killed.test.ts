@@ -2,18 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { FAILPOINTS } from "../src/index.ts";
 import { type Bench, contents, makeBench } from "./support.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-
-/** A process can only be killed if it is one: it runs what was built, so that is built first. */
-beforeAll(async () => {
-  const args = ["node_modules/typescript/bin/tsc", "-b", "packages/journal/tsconfig.build.json"];
-  const [code] = (await once(spawn(process.execPath, args, { cwd: ROOT, stdio: "inherit" }), "exit")) as [number];
-  expect(code).toBe(0);
-}, 120_000);
 
 let bench: Bench;
 beforeEach(async () => {

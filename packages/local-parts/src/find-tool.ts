@@ -1,16 +1,15 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { aptInstall } from "./apt.ts";
-import { silent, type Log } from "./log.ts";
-
-const INSTALL_LIMIT_MS = 300_000;
+import { installPart } from "./debian/install.ts";
+import { PARTS, type PartName } from "./debian/parts.ts";
+import { isExecutable, locate } from "./locate.ts";
+import type { Log } from "./log.ts";
 
 export interface ToolQuery {
   /** Name of the environment variable that may hold the tool's path. */
   readonly env?: string;
   /** Other names of the command, and absolute paths where it may stand outside PATH. */
   readonly paths?: readonly string[];
-  readonly aptPackage?: string;
+  /** The part to install, as root on Debian, where the tool is missing. */
+  readonly part?: PartName;
   readonly log?: Log;
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -24,29 +23,13 @@ export async function findTool(name: string, query: ToolQuery = {}): Promise<Too
   if (named !== undefined) {
     return isExecutable(named) ? { path: named } : { skip: `${query.env}=${named} is not an executable file` };
   }
-  const look = () => locate([name, ...(query.paths ?? [])], environment["PATH"] ?? "");
+  const look = () => locate([name, ...(query.paths ?? [])], environment);
   const found = look();
   if (found !== null) return { path: found };
-  if (query.aptPackage === undefined) return { skip: `${name} is not installed` };
+  if (query.part === undefined) return { skip: `${name} is not installed` };
 
-  const signal = AbortSignal.timeout(INSTALL_LIMIT_MS);
-  const installed = await aptInstall(query.aptPackage, query.log ?? silent, signal);
+  const installed = await installPart(query.part, query.log);
   if (!installed.ok) return { skip: `${name} is not installed, and ${installed.reason}` };
   const path = look();
-  return path === null ? { skip: `package ${query.aptPackage} brought no ${name}` } : { path };
-}
-
-function locate(names: readonly string[], searchPath: string): string | null {
-  const directories = searchPath.split(delimiter).filter((directory) => directory !== "");
-  const candidates = names.flatMap((name) => (name.includes("/") ? [name] : directories.map((dir) => join(dir, name))));
-  return candidates.find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return path === null ? { skip: `${PARTS[query.part].packages.join(", ")}: no ${name} in it` } : { path };
 }

@@ -1,5 +1,7 @@
 export { startChild, type Child, type ChildOptions } from "./child.ts";
 export { type DockerEngine, findDockerEngine, startDockerEngine } from "./docker/engine.ts";
+export { installParts, missingCommands } from "./debian/install.ts";
+export type { PartName } from "./debian/parts.ts";
 export { findTool, type ToolQuery, type ToolResult } from "./find-tool.ts";
 export { freePort, isPortFree } from "./free-port.ts";
 export type { Log } from "./log.ts";

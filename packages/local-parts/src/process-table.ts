@@ -14,6 +14,16 @@ export async function processInfo(pid: number): Promise<ProcessInfo | null> {
   return ok && match !== null ? { parent: Number(match[1]), command: match[2] ?? "" } : null;
 }
 
+/** Signal 0 only asks; EPERM is the answer of a process of somebody else's. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
 function fromProc(pid: number): ProcessInfo | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

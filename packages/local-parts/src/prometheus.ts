@@ -1,15 +1,14 @@
 /** Prometheus and its tool, for tests: as the environment says, as installed, installed by apt when root. */
-import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Child, startChild } from "./child.ts";
+import { partFolder } from "./folders.ts";
 import { findTool, type ToolResult } from "./find-tool.ts";
 import { freePort } from "./free-port.ts";
 import { type Log, silent } from "./log.ts";
+import { lastLine } from "./run-command.ts";
 
-const PACKAGE = "prometheus";
 const START_LIMIT_MS = 60_000;
 const LOOK_AGAIN_MS = 50;
 
@@ -20,14 +19,14 @@ export interface RunningPrometheus {
 }
 
 export const findPrometheus = (log: Log = silent): Promise<ToolResult> =>
-  findTool("prometheus", { env: "PROMETHEUS", aptPackage: PACKAGE, log });
+  findTool("prometheus", { env: "PROMETHEUS", part: "prometheus", log });
 
 export const findPromtool = (log: Log = silent): Promise<ToolResult> =>
-  findTool("promtool", { env: "PROMTOOL", aptPackage: PACKAGE, log });
+  findTool("promtool", { env: "PROMTOOL", part: "prometheus", log });
 
-/** Throws with the place of its log if it ends instead of serving: a wrong configuration, mostly. */
+/** Throws with its last words if it ends instead of serving: a wrong configuration, mostly. */
 export async function startPrometheus(command: string, configFile: string): Promise<RunningPrometheus> {
-  const folder = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sluice-prometheus-"));
+  const folder = await partFolder("prometheus", { inMemory: true });
   const port = await freePort();
   const logFile = join(folder, "prometheus.log");
   const child = await startChild({
@@ -41,11 +40,12 @@ export async function startPrometheus(command: string, configFile: string): Prom
     logFile,
   });
   const url = `http://127.0.0.1:${port}`;
-  const ended = child.exited.then((how) => new Error(`Prometheus ended at its start, ${how}: see ${logFile}`));
+  const ended = child.exited.then((how) => new Error(`Prometheus ended at its start, ${how}`));
   const problem = await Promise.race([ended, untilReady(url)]);
   if (problem !== null) {
-    await child.kill("SIGKILL");
-    throw problem;
+    const words = await readFile(logFile, "utf8").catch(() => "");
+    await stop(child, folder);
+    throw new Error(`${problem.message}: ${lastLine(words)}`);
   }
   return { url, stop: () => stop(child, folder) };
 }

@@ -152,7 +152,6 @@ describe("the storage lock of an object", () => {
     await proxy.setMode("refuse"); // not a word comes through any more, not even goodbye
     await waitFor(async () => (await take(processor)) === "acquired", {
       what: "the lock of the dead",
-      limitMs: 20_000,
     });
     await crashed.close();
     await proxy.close();

@@ -48,7 +48,7 @@ test("which of 14,000 batches want work is read in parts that ZooKeeper takes", 
   };
   world.start("batch-intake", [stage]);
   await waitFor(() => asked >= created.length);
-}, 180_000);
+});
 
 test("failures are counted per item, and those of items long gone are forgotten", () => {
   const retries = new ItemRetries(() => 0);

@@ -68,7 +68,7 @@ describe("a defect of the engine", () => {
     expect(await world.data(paths.batchLock(id))).toBeNull();
     await recorder.until("item", 1, ({ outcome }) => outcome === "start");
     expect(attempts).toEqual([1, 2]);
-  }, 180_000);
+  });
 });
 
 describe("a lock that cannot be let go", () => {
@@ -87,7 +87,7 @@ describe("a lock that cannot be let go", () => {
     await waitFor(async () => (await world.data(paths.batchLock(id))) === null);
     await world.write([{ op: "delete", path: `${entry}/odd`, version: 0 }]);
     await recorder.until("item", 1, ({ outcome }) => outcome === "start");
-  }, 180_000);
+  });
 
   test("of a job is tried again, and goes with its session in the end", async () => {
     const session = await connectSession({ connect: world.connect, timeoutMs: 10_000 });

@@ -35,7 +35,7 @@ export interface CertificateAuthority {
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
 export async function certificateAuthority(name = "test CA"): Promise<CertificateAuthority> {
-  const tool = await findTool("openssl", { aptPackage: "openssl" });
+  const tool = await findTool("openssl", { part: "openssl" });
   if ("skip" in tool) throw new Error(tool.skip);
   const folder = await mkdtemp(join(tmpdir(), "sluice-ca-"));
   const at = (file: string): string => join(folder, file);

@@ -183,7 +183,7 @@ describe.each(CALLERS.map(([name, kind], i) => [name, kind, made[i]![0]] as cons
       }
     }
     expect(wrong).toEqual([]);
-  }, 180_000);
+  });
 });
 
 test("what was refused was not done", async () => {

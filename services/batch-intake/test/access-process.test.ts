@@ -3,21 +3,20 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { makeClient } from "@sluice/client";
 import { freePort, startChild } from "@sluice/local-parts";
 import { keepToken, revokeToken } from "@sluice/queue-core";
 import { testZooKeeper, waitFor } from "@sluice/testkit";
 import { INTAKE } from "@sluice/wire";
 import { aToken, tokensFile } from "./access-support.ts";
-import { buildIntake, makeSite, untilListening } from "./fleet-support.ts";
+import { makeSite, untilListening } from "./fleet-support.ts";
 import { formOf } from "./http-support.ts";
 import { makeCleanups } from "./support.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const ADMIN = { name: "root", reason: "a test" };
 const cleanups = makeCleanups();
-beforeAll(() => buildIntake(), 120_000);
 afterEach(() => cleanups.run());
 
 const ofFile = aToken("depositor", ["demo_content"], "Dora");
@@ -72,7 +71,7 @@ test("a token of the tree works, and is refused seconds after it was revoked; no
     const secret = token.split("_").slice(2).join("_");
     for (const hidden of [secret, Buffer.from(secret).toString("base64"), basic]) expect(log).not.toContain(hidden);
   }
-}, 180_000);
+});
 
 test("while ZooKeeper is away the tokens of the file let submissions into the journal, and others must wait", async () => {
   const { client, statusOf } = await startProcess({ ZOOKEEPER_CONNECT: `127.0.0.1:${await freePort()}` });
@@ -85,4 +84,4 @@ test("while ZooKeeper is away the tokens of the file let submissions into the jo
   // Whether it is a token of the tree nobody can tell just now: that is no refusal.
   expect(await statusOf(aToken("admin").headers)).toBe(503);
   expect(await statusOf({})).toBe(401);
-}, 180_000);
+});

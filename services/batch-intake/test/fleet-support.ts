@@ -123,13 +123,6 @@ export function spawnIntake(cleanups: Cleanups, { env }: IntakeSettings): Promis
   return ended;
 }
 
-/** A process can only be killed if it is one: it runs what was built, so that is built first. */
-export async function buildIntake(): Promise<void> {
-  const args = ["node_modules/typescript/bin/tsc", "-b", "services/batch-intake/tsconfig.build.json"];
-  const [code] = (await once(spawn(process.execPath, args, { cwd: ROOT, stdio: "inherit" }), "exit")) as [number];
-  if (code !== 0) throw new Error(`the build ended with ${code}`);
-}
-
 /** Until it answers at all. */
 export const untilListening = (url: string): Promise<boolean> =>
   waitFor(

@@ -1,13 +1,12 @@
 /** Goal: kill -9 at any step between a submission and its batch loses nothing and does nothing twice. */
-import { afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { startFaultProxy, testZooKeeper } from "@sluice/testkit";
-import { buildIntake, makeSite, spawnIntake, untilListening, untilServed } from "./fleet-support.ts";
+import { makeSite, spawnIntake, untilListening, untilServed } from "./fleet-support.ts";
 import { expectExactlyOnce, type Sent, submit } from "./outage-support.ts";
 import { makeCleanups } from "./support.ts";
 
 const cleanups = makeCleanups();
 afterEach(() => cleanups.run());
-beforeAll(buildIntake, 180_000);
 
 /** The first that dies in each case is an upload: it has the most places to be in. */
 const SENT: readonly Sent[] = [

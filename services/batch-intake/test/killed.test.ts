@@ -1,7 +1,6 @@
-import { afterEach, beforeAll, expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { checkInvariants, describeViolation, testZooKeeper } from "@sluice/testkit";
 import {
-  buildIntake,
   expectedNames,
   makeSite,
   manifestOf,
@@ -16,8 +15,6 @@ import { makeCleanups } from "./support.ts";
 
 const cleanups = makeCleanups();
 afterEach(() => cleanups.run());
-
-beforeAll(buildIntake, 180_000);
 
 const ROWS = 1_000;
 
@@ -46,4 +43,4 @@ test("an intake killed in the middle of an expansion is continued by another one
   expect(atDeath.expansion?.created).toBeLessThan(ROWS);
   const result = checkInvariants({ logDir: zookeeper.logDir, root: zookeeper.root });
   expect(result.violations.map(describeViolation)).toEqual([]);
-}, 120_000);
+});

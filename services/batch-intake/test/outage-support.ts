@@ -47,7 +47,7 @@ export const numberOf = (url: string, id: string): Promise<BatchId> =>
       const { bid } = answer.ok ? ((await answer.json()) as { bid: string | null }) : { bid: null };
       return bid === null ? null : parseBatchId(bid);
     },
-    { what: `a number for ${id}`, limitMs: 60_000 },
+    { what: `a number for ${id}` },
   );
 
 /** Every submission is one batch with its own files, nothing else is there, and no rule of the queue was broken. */

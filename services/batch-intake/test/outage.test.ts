@@ -46,7 +46,7 @@ test("200 submissions while ZooKeeper is dead, uploads among them, are all there
   expect(await metricOf(metrics, "sluice_journal_records")).toBe(0);
   const direct = await submit(url, { key: "after", text: null });
   expect(direct?.status).toBe(202);
-}, 120_000);
+});
 
 async function metricOf(port: number, name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -81,7 +81,7 @@ test("an intake that starts without ZooKeeper is ready below the bound, and not 
   await proxy.setMode("pass");
   await waitFor(async () => (await readyz(metrics)).startsWith("200"), { what: "ready with ZooKeeper" });
   await waitFor(async () => (await submit(url, sent(4)[3]!))?.status === 202, { what: "room again" });
-}, 180_000);
+});
 
 test("a submission that the queue cannot take any more is set aside, and those behind it go on", async () => {
   const { zookeeper, site, proxy, metrics, settings } = await severed();
@@ -110,7 +110,7 @@ test("a submission that the queue cannot take any more is set aside, and those b
     { id: first!.id, text: "first" },
     { id: behind!.id, text: "behind" },
   ]);
-}, 180_000);
+});
 
 test("a second process on the same journal is refused, and says whose it is", async () => {
   const { settings } = await severed();

@@ -7,7 +7,7 @@ export async function withEngine<T>(
   say: (line: string) => void,
   work: (docker: Docker) => Promise<T>,
 ): Promise<T> {
-  const command = await findTool("docker", { aptPackage: "docker.io", log: say });
+  const command = await findTool("docker", { part: "docker", log: say });
   if ("skip" in command) throw new Error(command.skip);
   const engine = own ? await startDockerEngine(say) : await findDockerEngine();
   if ("skip" in engine) throw new Error(own ? engine.skip : `${engine.skip}; --own-engine starts one for this run`);

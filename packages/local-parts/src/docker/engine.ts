@@ -1,13 +1,13 @@
 /** A Docker engine: the one that is there, or one of our own for a while. */
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startChild } from "../child.ts";
 import { findTool } from "../find-tool.ts";
+import { partFolder } from "../folders.ts";
 import { type Log, silent } from "../log.ts";
-import { runCommand } from "../run-command.ts";
+import { lastLine, runCommand } from "../run-command.ts";
 
 export interface DockerEngine {
   /** For DOCKER_HOST. */
@@ -35,9 +35,9 @@ export async function findDockerEngine(
  */
 export async function startDockerEngine(log: Log = silent): Promise<DockerEngine | { readonly skip: string }> {
   if (process.getuid?.() !== 0) return { skip: "not root, so no Docker engine can be started" };
-  const dockerd = await findTool("dockerd", { paths: ["/usr/sbin/dockerd"], aptPackage: "docker.io", log });
+  const dockerd = await findTool("dockerd", { paths: ["/usr/sbin/dockerd"], part: "docker", log });
   if ("skip" in dockerd) return dockerd;
-  const folder = await mkdtemp(join(tmpdir(), "sluice-docker-"));
+  const folder = await partFolder("docker");
   const at = (name: string): string => join(folder, name);
   const host = `unix://${at("socket")}`;
   await mkdir(at("data"));
@@ -55,11 +55,12 @@ export async function startDockerEngine(log: Log = silent): Promise<DockerEngine
     await unmountBelow(folder);
     await rm(folder, { recursive: true, force: true });
   };
-  const ended = child.exited.then((how) => `dockerd ended, ${how}; its log is ${at("log")}`);
+  const ended = child.exited.then((how) => `dockerd ended, ${how}`);
   const problem = await Promise.race([ended, untilAnswering(host)]);
   if (problem === null) return { host, stop };
-  await child.kill("SIGTERM");
-  return { skip: problem };
+  const words = await readFile(at("log"), "utf8").catch(() => "");
+  await stop();
+  return { skip: `${problem}: ${lastLine(words)}` };
 }
 
 /** It leaves the network of containers that shared the host's mounted. */

@@ -1,18 +1,16 @@
 /** MariaDB as a process of this machine, on loopback, with its data in one folder. */
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Child, startChild } from "../child.ts";
+import { installPart, missingCommands } from "../debian/install.ts";
 import { findTool } from "../find-tool.ts";
+import { partFolder } from "../folders.ts";
 import { freePort } from "../free-port.ts";
 import type { Log } from "../log.ts";
 import { lastLine, runCommand } from "../run-command.ts";
 import { newAccount } from "./account.ts";
 import { untilGreeted } from "./greeting.ts";
 import type { RunningMariaDb } from "./types.ts";
-
-const PACKAGE = "mariadb-server-core";
 
 export interface ProcessOptions {
   readonly log: Log;
@@ -25,16 +23,32 @@ export async function startAsProcess({
   log,
   apt,
 }: ProcessOptions): Promise<RunningMariaDb | { readonly skip: string }> {
-  const query = { log, ...(apt ? { aptPackage: PACKAGE } : {}) };
-  const server = await findTool("mariadbd", { env: "MARIADBD", paths: ["/usr/sbin/mariadbd"], ...query });
+  const refusal = await complete(log, apt);
+  if (refusal !== null) return { skip: refusal };
+  const server = await findTool("mariadbd", { env: "MARIADBD", paths: ["/usr/sbin/mariadbd"] });
   if ("skip" in server) return server;
-  const installer = await findTool("mariadb-install-db", { env: "MARIADB_INSTALL_DB", ...query });
+  const installer = await findTool("mariadb-install-db", { env: "MARIADB_INSTALL_DB" });
   if ("skip" in installer) return installer;
-  const folder = await mkdtemp(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sluice-mariadb-"));
+  const folder = await partFolder("mariadb", { inMemory: true });
   const account = newAccount();
-  await install(installer.path, folder);
-  await writeFile(join(folder, "init.sql"), account.sql);
-  return await run(server.path, folder, account.urlAt);
+  try {
+    await install(installer.path, folder);
+    await writeFile(join(folder, "init.sql"), account.sql);
+    return await run(server.path, folder, account.urlAt);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Why not all of its commands are here; null when they are. Half of them is worse than none: it fails at the start. */
+async function complete(log: Log, apt: boolean): Promise<string | null> {
+  const missing = missingCommands("mariadb");
+  if (missing.length === 0) return null;
+  const reason = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not installed`;
+  if (!apt) return reason;
+  const installed = await installPart("mariadb", log);
+  return installed.ok ? null : `${reason}, and ${installed.reason}`;
 }
 
 const asRoot = (): readonly string[] => (process.getuid?.() === 0 ? ["--user=root"] : []);
@@ -85,8 +99,9 @@ async function startServer(command: string, folder: string, port: number): Promi
     cwd: folder,
     logFile,
   });
-  const ended = child.exited.then((how) => new Error(`MariaDB ended at its start, ${how}: see ${logFile}`));
+  const ended = child.exited.then((how) => new Error(`MariaDB ended at its start, ${how}`));
   const problem = await Promise.race([ended, untilGreeted(port)]);
-  if (problem !== null) throw problem;
-  return child;
+  if (problem === null) return child;
+  await child.kill("SIGKILL");
+  throw new Error(`${problem.message}: ${lastLine(await readFile(logFile, "utf8").catch(() => ""))}`);
 }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { missingFiles } from "../debian/install.ts";
+import { PARTS } from "../debian/parts.ts";
 import { startJavaServer } from "./java-server.ts";
 import { failed, NOT_SET, type Attempt, type Request, type Way, type ZooKeeperSource } from "./types.ts";
-
-const DEBIAN_JARS = "/usr/share/java";
 
 /** An unpacked Apache distribution. */
 export const fromHome: Way = {
@@ -28,13 +28,9 @@ export const fromDebian: Way = {
   attempt: (request, signal) => startDebian("installed", request, signal),
 };
 
-/** Debian's jar names the jars it needs in its manifest, but not the one that makes it log, and not all of Netty's. */
-const JARS = ["zookeeper", "slf4j-simple", "netty-codec", "netty-resolver", "netty-transport-native-unix-common"];
-
 export async function startDebian(source: ZooKeeperSource, request: Request, signal: AbortSignal): Promise<Attempt> {
-  const jars = JARS.map((name) => join(DEBIAN_JARS, `${name}.jar`));
-  const [jar = ""] = jars;
-  if (!existsSync(jar)) return failed(`no ${jar}`);
-  const classPath = jars.join(delimiter);
+  const missing = missingFiles("zookeeper");
+  if (missing.length > 0) return failed(`no ${missing.join(", ")}`);
+  const classPath = PARTS.zookeeper.files.join(delimiter);
   return startJavaServer({ classPath, source }, request, signal);
 }

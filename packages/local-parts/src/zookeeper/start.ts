@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { partFolder } from "../folders.ts";
 import { messageOf, silent } from "../log.ts";
 import { fromApt } from "./apt.ts";
 import { fromDocker } from "./docker.ts";
@@ -100,5 +100,5 @@ async function fillIn(options: ZooKeeperOptions): Promise<Request> {
 async function dataDirOf({ dataDir, ephemeralData }: ZooKeeperOptions): Promise<string> {
   if (dataDir !== undefined) return resolve(dataDir);
   if (ephemeralData !== true) throw new Error("dataDir is needed for data that shall be kept");
-  return mkdtemp(join(tmpdir(), "sluice-zookeeper-"));
+  return partFolder("zookeeper");
 }

@@ -2,9 +2,6 @@
 import { expect } from "@jest/globals";
 import type { Role } from "@sluice/access";
 import { findTool } from "@sluice/local-parts";
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import {
   type Browser,
   type BrowserContext,
@@ -18,17 +15,11 @@ import type { TestAdmin } from "../support.ts";
 export const CHROMIUM = await findTool("chromium", {
   env: "CHROMIUM",
   paths: ["chromium-browser", "google-chrome"],
-  aptPackage: "chromium",
+  part: "chromium",
 });
 
 /** A busy machine is slow; a test that waits for what never comes ends nevertheless. */
 const PATIENCE_MS = 20_000;
-
-/** No test runs an old console. */
-export async function buildConsole(): Promise<void> {
-  const script = fileURLToPath(new URL("../../console/build.mjs", import.meta.url));
-  await promisify(execFile)(process.execPath, [script]);
-}
 
 export async function launch(): Promise<Browser> {
   if ("skip" in CHROMIUM) throw new Error(CHROMIUM.skip);

@@ -5,7 +5,7 @@ import { testZooKeeper } from "@sluice/testkit";
 import type { Browser } from "playwright-core";
 import { startAdmin, type TestAdmin } from "../support.ts";
 import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
-import { buildConsole, button, CHROMIUM, launch, visit } from "./browser.ts";
+import { button, CHROMIUM, launch, visit } from "./browser.ts";
 import { type Holdings, prepare } from "./holdings.ts";
 
 jest.setTimeout(180_000);
@@ -35,7 +35,7 @@ const pages = (): readonly string[] => [
 skipUnless(describe, CHROMIUM)("every page of the console", () => {
   beforeAll(async () => {
     const { connect } = await testZooKeeper();
-    [holdings, browser] = await Promise.all([prepare(connect), launch(), buildConsole()]);
+    [holdings, browser] = await Promise.all([prepare(connect), launch()]);
     admin = await startAdmin(connect);
   });
   afterAll(async () => {

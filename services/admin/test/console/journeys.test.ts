@@ -5,7 +5,7 @@ import { testZooKeeper, waitFor } from "@sluice/testkit";
 import { ADMIN } from "@sluice/wire";
 import type { Browser, Page } from "playwright-core";
 import { COLLECTION, startAdmin, type TestAdmin, valueOf } from "../support.ts";
-import { type As, buildConsole, button, CHROMIUM, launch, send, visitors } from "./browser.ts";
+import { type As, button, CHROMIUM, launch, send, visitors } from "./browser.ts";
 import { fail, type Holdings, OTHER, prepare } from "./holdings.ts";
 
 jest.setTimeout(120_000);
@@ -20,7 +20,7 @@ const basin = (page: Page, state: string) => page.locator("a.basin", { hasText: 
 skipUnless(describe, CHROMIUM)("in the console", () => {
   beforeAll(async () => {
     const { connect } = await testZooKeeper();
-    [holdings, browser] = await Promise.all([prepare(connect), launch(), buildConsole()]);
+    [holdings, browser] = await Promise.all([prepare(connect), launch()]);
     admin = await startAdmin(connect);
     as = visitors(browser, admin);
   });

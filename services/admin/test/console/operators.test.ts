@@ -17,7 +17,7 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { gunzipSync } from "node:zlib";
 import { COLLECTION, startAdmin, type TestAdmin, valueOf } from "../support.ts";
-import { type As, buildConsole, button, CHROMIUM, launch, send, sendSurely, visitors, WHY } from "./browser.ts";
+import { type As, button, CHROMIUM, launch, send, sendSurely, visitors, WHY } from "./browser.ts";
 import { aReportedBatch, fail, type Holdings, OLGA, prepare } from "./holdings.ts";
 
 jest.setTimeout(120_000);
@@ -41,7 +41,7 @@ const row = (page: Page, name: RegExp) => page.getByRole("row", { name });
 skipUnless(describe, CHROMIUM)("with the console", () => {
   beforeAll(async () => {
     ({ connect } = await testZooKeeper());
-    [holdings, browser] = await Promise.all([prepare(connect), launch(), buildConsole()]);
+    [holdings, browser] = await Promise.all([prepare(connect), launch()]);
     admin = await startAdmin(connect);
     as = visitors(browser, admin);
   });

@@ -9,7 +9,7 @@ import { systemClock } from "@sluice/zookeeper";
 import type { Browser, Page } from "playwright-core";
 import { startAdmin, type TestAdmin, valueOf } from "../support.ts";
 import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
-import { type As, buildConsole, button, CHROMIUM, launch, visit, visitors } from "./browser.ts";
+import { type As, button, CHROMIUM, launch, visit, visitors } from "./browser.ts";
 import { freePort, startJobApi, type TestJobApi } from "./job-api.ts";
 
 jest.setTimeout(180_000);
@@ -40,7 +40,7 @@ skipUnless(describe, CHROMIUM)("the job queue in the console", () => {
   beforeAll(async () => {
     const { connect } = await testZooKeeper();
     const port = await freePort();
-    [browser] = await Promise.all([launch(), buildConsole()]);
+    [browser] = await Promise.all([launch()]);
     admin = await startAdmin(connect, { env: { JOB_API_URL: `http://127.0.0.1:${port}` } });
     api = await startJobApi(connect, port, admin);
     jobs = makeClient({ baseUrl: api.url, token: admin.tokens.admin });

@@ -9,6 +9,6 @@ export interface ComposeCommand {
 
 export async function findCompose(log: Log): Promise<ComposeCommand | { readonly skip: string }> {
   if ((await runCommand("docker", ["compose", "version"])).ok) return { command: "docker", first: ["compose"] };
-  const old = await findTool("docker-compose", { aptPackage: "docker-compose", log });
+  const old = await findTool("docker-compose", { part: "dockerCompose", log });
   return "skip" in old ? old : { command: old.path, first: [] };
 }
