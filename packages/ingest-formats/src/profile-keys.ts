@@ -52,9 +52,15 @@ export class ProfileKeys {
 
   /** `Key.1`, `Key.2`, … in the order of their numbers, gaps allowed; at least one. */
   arks(key: string): string[] {
-    const names = this.#numbered(key);
-    if (names.length === 0) this.complain(`${key}.1`, `${key}.1 is missing`, "an ARK (ark:/NAAN/Name)");
-    return names.flatMap((name) => this.ark(name) ?? []);
+    if (this.#numbered(key).length === 0) {
+      this.complain(`${key}.1`, `${key}.1 is missing`, "an ARK (ark:/NAAN/Name)");
+    }
+    return this.optionalArks(key);
+  }
+
+  /** The same, and there may be none. */
+  optionalArks(key: string): string[] {
+    return this.#numbered(key).flatMap((name) => this.ark(name) ?? []);
   }
 
   mailAddresses(key: string): string[] {

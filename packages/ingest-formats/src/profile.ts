@@ -22,6 +22,8 @@ export interface Profile {
   readonly owner: string;
   /** ARKs; the first one is the collection that a deposit belongs to. */
   readonly collections: readonly string[];
+  /** Further collections whose objects a deposit may change; it never becomes one of theirs. Sluice's own key, UpdatesCollection.N. */
+  readonly updatesCollections: readonly string[];
   readonly objectType: ObjectType;
   readonly objectRole: ObjectRole;
   readonly aggregateType?: AggregateType;
@@ -95,6 +97,7 @@ function readIdentity(keys: ProfileKeys) {
     ...defined("identifierNamespace", keys.text("Identifier-namespace")),
     owner: keys.ark("Owner") ?? "",
     collections: keys.arks("Collection"),
+    updatesCollections: keys.optionalArks("UpdatesCollection"),
     objectType: keys.oneOf("Type", OBJECT_TYPES) ?? OBJECT_TYPES[0],
     objectRole: keys.oneOf("Role", OBJECT_ROLES) ?? OBJECT_ROLES[0],
     ...defined("aggregateType", keys.optionalOneOf("Aggregate", AGGREGATE_TYPES)),

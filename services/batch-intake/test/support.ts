@@ -14,6 +14,7 @@ export const PROFILE: Profile = {
   identifierScheme: "ARK",
   owner: "ark:/99999/j2owner",
   collections: ["ark:/99999/m5collection"],
+  updatesCollections: [],
   objectType: "MRT-curatorial",
   objectRole: "MRT-content",
   notificationTo: [],
