@@ -64,10 +64,14 @@ export class ProfileKeys {
   }
 
   mailAddresses(key: string): string[] {
-    return this.#numbered(key).flatMap((name) => {
-      const given = this.text(name);
-      return given === undefined ? [] : (this.required(name, isMailAddress, "a mail address") ?? []);
-    });
+    return this.#texts(key, isMailAddress, "a mail address");
+  }
+
+  /** Addresses, all of a domain, or all. */
+  mailPatterns(key: string): string[] {
+    const isPattern = (text: string): boolean =>
+      text === "*" || isMailAddress(text.startsWith("@") ? `any${text}` : text);
+    return this.#texts(key, isPattern, "a mail address, @domain or *");
   }
 
   httpUrl(key: string): string | undefined {
@@ -110,6 +114,13 @@ export class ProfileKeys {
 
   #find(key: string): Property | undefined {
     return this.#properties.findLast((property) => property.key === key);
+  }
+
+  #texts(key: string, isRight: (text: string) => boolean, expected: string): string[] {
+    return this.#numbered(key).flatMap((name) => {
+      const given = this.text(name);
+      return given === undefined ? [] : (this.required(name, isRight, expected) ?? []);
+    });
   }
 
   #numbered(key: string): string[] {

@@ -28,6 +28,8 @@ export interface Profile {
   readonly objectRole: ObjectRole;
   readonly aggregateType?: AggregateType;
   readonly notificationTo: readonly string[];
+  /** Whom a depositor may have told besides: addresses, `@domain`, `*`. Sluice's own key, NotificationAllow.N. */
+  readonly notificationAllow: readonly string[];
   readonly notificationFormat?: string;
   readonly notificationType?: "verbose" | "additional";
   readonly notificationSuppression: NotificationSuppression;
@@ -107,6 +109,7 @@ function readIdentity(keys: ProfileKeys) {
 function readNotification(keys: ProfileKeys) {
   return {
     notificationTo: keys.mailAddresses("Notification"),
+    notificationAllow: keys.mailPatterns("NotificationAllow"),
     ...defined("notificationFormat", keys.text("NotificationFormat")),
     ...defined("notificationType", keys.optionalOneOf("NotificationType", ["verbose", "additional"] as const)),
     notificationSuppression:

@@ -18,6 +18,7 @@ export const PROFILE: Profile = {
   objectType: "MRT-curatorial",
   objectRole: "MRT-content",
   notificationTo: [],
+  notificationAllow: ["charles@example.org"],
   notificationSuppression: "none",
   callbackFailure: "fail",
   suppressDublinCoreLocalId: false,
