@@ -6,8 +6,10 @@ import { STAGES } from "@sluice/queue-core";
 import { type HttpServer, type OwnZooKeeper, ownZooKeeper, type Received, serveHttp } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { verdictOn } from "../support/deposits.ts";
-import { type Fleet, makeFleet, type Running, untilReady } from "../support/fleet.ts";
+import { type Fleet, makeFleet, PROFILE, type Running, untilReady } from "../support/fleet.ts";
 
+/** Of somebody to whom the password does not belong. */
+const OTHER_PROFILE = "sluice_other_content";
 const PASSWORD = "hunter2 for the store";
 const AUTHORIZATION = `Basic ${Buffer.from(`sluice:${PASSWORD}`).toString("base64")}`;
 
@@ -62,8 +64,11 @@ beforeAll(async () => {
     callbackUrl: receiver.url,
     env: { ALLOW_LOOPBACK: "false", EGRESS_ALLOW: `${hostOf(locked)}, ${hostOf(receiver)}` },
   });
+  const profiles = join(fleet.dataDir, "profiles");
+  const text = await readFile(join(profiles, PROFILE), "utf8");
+  await writeFile(join(profiles, OTHER_PROFILE), text.replace(PROFILE, OTHER_PROFILE));
   const file = join(fleet.dataDir, "auth.json");
-  const rules = { [hostOf(locked)]: { user: "sluice", password: PASSWORD, scheme: "http" } };
+  const rules = { [hostOf(locked)]: { user: "sluice", password: PASSWORD, scheme: "http", profiles: [PROFILE] } };
   await writeFile(file, JSON.stringify(rules), { mode: 0o600 });
   const running = await Promise.all(STAGES.map((stage) => fleet.start(stage, { DOWNLOAD_AUTH_FILE: file })));
   intake = running[STAGES.indexOf("batch-intake")]!;
@@ -85,6 +90,27 @@ test("a job goes through by the list alone, with the credentials at every door",
   expect(new Set(asked.map(({ headers }) => headers.authorization))).toEqual(new Set([AUTHORIZATION]));
   expect(calledBack.map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });
+
+test("a deposit of a profile to which they do not belong goes without them, at every door", async () => {
+  const before = asked.length;
+  for (const more of [
+    { payload_url: `${locked.url}/m.checkm`, type: "object-manifest" },
+    { payload_url: `${locked.url}/m.checkm`, type: "single-file-batch-manifest" },
+    { payload_url: `${locked.url}/a.txt`, type: "file", payload_name: "a.txt" },
+  ]) {
+    const id = await fleet.submit(intake, { profile: OTHER_PROFILE, ...more });
+    expect(await verdictOn(session, id)).toMatchObject({ status: "Failed", message: expect.stringContaining("401") });
+  }
+  const doors = asked.slice(before).map(({ method, path, headers }) => [method, path, headers.authorization]);
+  expect(doors).toEqual(
+    expect.arrayContaining([
+      ["GET", "/m.checkm", undefined],
+      ["HEAD", "/a.txt", undefined],
+      ["GET", "/a.txt", undefined],
+    ]),
+  );
+  expect(doors.filter(([, , authorization]) => authorization !== undefined)).toEqual([]);
+}, 180_000);
 
 test("a host that is on no list is not asked, not by a redirect either", async () => {
   for (const payload_url of [`${outside.url}/a.txt`, `${locked.url}/away`]) {

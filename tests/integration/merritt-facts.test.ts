@@ -3,7 +3,8 @@
  * says otherwise, the test says what Sluice does.
  */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import {
   actOnBatch,
@@ -36,6 +37,8 @@ import { postForm } from "../support/poster.ts";
 import { untilStopped } from "../support/processes.ts";
 import { metric, untilReported } from "../support/watch.ts";
 
+/** Of the same owner, for another collection. */
+const OTHER_PROFILE = "sluice_other_content";
 const OPERATOR = { name: "ops", reason: "test" };
 const ERC = "erc:\nwho: The File\nwhere: ark:/99999/dummy\nwhere: localid; localidtwo; localidthree\n";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -59,6 +62,11 @@ beforeAll(async () => {
     response.writeHead(text === undefined ? 404 : 200).end(text);
   });
   fleet = await makeFleet({ zookeeper: zk.connect, env: { POLL_INTERVAL_MS: "200" } });
+  const text = await readFile(join(fleet.dataDir, "profiles", PROFILE), "utf8");
+  const other = text
+    .replace(PROFILE, OTHER_PROFILE)
+    .replace(/^Collection.1: .*$/m, "Collection.1: ark:/99999/fk4other");
+  await writeFile(join(fleet.dataDir, "profiles", OTHER_PROFILE), other);
   [intake] = (await fleet.startAll()) as [Running];
   operator = await testWorker(zk.connect, "operator", { register: false });
 });
@@ -193,6 +201,48 @@ describe("a completed job of a single file", () => {
       "system/mrt-owner.txt",
     ]);
   });
+});
+
+describe("an object of another collection", () => {
+  const hers = { ark: "ark:/99999/fk4hers", localId: "her shelf", title: "Her secret title" };
+
+  /** The mails and messages of a batch that must fail for it, and only for it. */
+  async function refusedBatch(id: BatchId): Promise<string> {
+    expect(await reported(id)).toBe("Failed");
+    const [failed] = (await listBucket(operator.session, id, "batch-failed")) ?? [];
+    const { status, identifiers } = await jobOf(failed!);
+    expect(status.message).toMatch(/^COLLECTION_MISMATCH: /);
+    return JSON.stringify([status, identifiers, await readFile(join(fleet.dataDir, "outbox", `${id}.1.eml`), "utf8")]);
+  }
+
+  test("is neither changed nor shown, however it is named", async () => {
+    const { ark: primaryIdentifier, localId: localIdentifier, title } = hers;
+    const job = await completedJob(await submit({ primaryIdentifier, localIdentifier, title }, "hers"));
+    const object = new URL("../inventory.json", job.inventory!.manifest_url);
+    const before = await readFile(object, "utf8");
+    const profile = OTHER_PROFILE;
+    const url = `${content.url}/hello.txt`;
+    site.set("/hers/mrt-erc.txt", `erc:\nwho: Eve\nwhere: ${hers.ark}\n`);
+    site.set("/hers/mrt-delete.txt", "hello.txt\n");
+    const files = ["mrt-erc.txt", "mrt-delete.txt"].map((name) => ({ url: `${content.url}/hers/${name}`, name }));
+    const row = batchManifest([{ url, name: "hello.txt", primaryId: hers.ark }]);
+    const told = await Promise.all([
+      submit({ profile, primaryIdentifier }).then(refusedBatch),
+      submit({ profile, localIdentifier }).then(refusedBatch),
+      fleet.submit(intake, { profile, payload_url: url, type: "file", primary_id: hers.ark }).then(refusedBatch),
+      postForm(intake, { name: "b.checkm", text: row }, { profile, type: "single-file-batch-manifest" }).then(
+        refusedBatch,
+      ),
+      postForm(
+        intake,
+        { name: "object.checkm", text: objectManifest(files) },
+        { profile, type: "object-manifest" },
+        "update",
+      ).then(refusedBatch),
+    ]);
+    expect(await readFile(object, "utf8")).toBe(before);
+    expect(told.filter((text) => text.includes(hers.title))).toEqual([]);
+  }, 180_000);
 });
 
 describe("a locked collection", () => {

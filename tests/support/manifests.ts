@@ -12,6 +12,7 @@ export interface ManifestFile {
   readonly name: string;
   readonly digest?: readonly [algorithm: string, value: string];
   readonly localId?: string;
+  readonly primaryId?: string;
 }
 
 const cells = ({ url, name, digest = ["", ""] }: ManifestFile): readonly string[] => [url, ...digest, "", "", name];
@@ -27,5 +28,5 @@ export const batchManifest = (files: readonly ManifestFile[]): string =>
   manifest(
     "mrt-single-file-batch-manifest",
     "mrt:primaryIdentifier | mrt:localIdentifier | mrt:creator | mrt:title | mrt:date",
-    files.map((file) => [...cells(file), "", file.localId ?? "", "", "", ""].join(" | ")),
+    files.map((file) => [...cells(file), file.primaryId ?? "", file.localId ?? "", "", "", ""].join(" | ")),
   );

@@ -12,12 +12,13 @@ export async function postForm(
   intake: Running,
   { name, text }: Upload,
   fields: Readonly<Record<string, string>>,
+  verb = "submit",
 ): Promise<BatchId> {
   const form = new FormData();
   for (const [field, value] of Object.entries({ profile: PROFILE, submitter: "test", responseForm: "json", ...fields }))
     form.set(field, value);
   form.set("file", new Blob([text]), name);
-  const answer = await fetch(`${intake.url}/poster/submit`, { method: "POST", body: form });
+  const answer = await fetch(`${intake.url}/poster/${verb}`, { method: "POST", body: form });
   const uuid = answer.headers.get("bid");
   if (!answer.ok || uuid === null) throw new Error(`not accepted: ${answer.status} ${await answer.text()}`);
   const shown = (await (await fetch(`${intake.url}/v1/batches/${uuid}`)).json()) as { readonly bid: string };

@@ -22,7 +22,8 @@ export {
   parseIngestFile,
   printIngestFile,
 } from "./ingest-file.ts";
-export { AGGREGATE_TYPES, OBJECT_ROLES, OBJECT_TYPES, parseMom, printMembership, printMom, printOwner } from "./mom.ts";
+export { AGGREGATE_TYPES, OBJECT_ROLES, OBJECT_TYPES, parseMom, printMom } from "./mom.ts";
+export { parseMembership, parseOwner, printMembership, printOwner } from "./mom.ts";
 export type { AggregateType, Mom, ObjectRole, ObjectType } from "./mom.ts";
 export {
   detectPayloadType,
@@ -34,6 +35,7 @@ export {
   type PayloadType,
   ROW_PAYLOAD_TYPE,
 } from "./payload-type.ts";
+export { type Belonging, collectionsOfNext, mayChange, type Writer } from "./belonging.ts";
 export { isProfileId, type NotificationSuppression, parseProfile, type Profile, type ProfileOk } from "./profile.ts";
 export { kindOfHead, MANIFEST_KINDS, type ManifestKind } from "./checkm/kinds.ts";
 export type { ManifestMode } from "./checkm/header.ts";

@@ -56,3 +56,7 @@ export const printOwner = (owner: string): string => owner;
 /** mrt-membership.txt: the ARK of each collection on a line of its own. */
 export const printMembership = (collections: readonly string[]): string =>
   collections.map((ark) => `${ark}\n`).join("");
+
+export const parseOwner = (text: string): string => text.trim();
+
+export const parseMembership = (text: string): string[] => text.split(/\s+/).filter((ark) => ark !== "");

@@ -52,16 +52,26 @@ export class ProfileKeys {
 
   /** `Key.1`, `Key.2`, … in the order of their numbers, gaps allowed; at least one. */
   arks(key: string): string[] {
-    const names = this.#numbered(key);
-    if (names.length === 0) this.complain(`${key}.1`, `${key}.1 is missing`, "an ARK (ark:/NAAN/Name)");
-    return names.flatMap((name) => this.ark(name) ?? []);
+    if (this.#numbered(key).length === 0) {
+      this.complain(`${key}.1`, `${key}.1 is missing`, "an ARK (ark:/NAAN/Name)");
+    }
+    return this.optionalArks(key);
+  }
+
+  /** The same, and there may be none. */
+  optionalArks(key: string): string[] {
+    return this.#numbered(key).flatMap((name) => this.ark(name) ?? []);
   }
 
   mailAddresses(key: string): string[] {
-    return this.#numbered(key).flatMap((name) => {
-      const given = this.text(name);
-      return given === undefined ? [] : (this.required(name, isMailAddress, "a mail address") ?? []);
-    });
+    return this.#texts(key, isMailAddress, "a mail address");
+  }
+
+  /** Addresses, all of a domain, or all. */
+  mailPatterns(key: string): string[] {
+    const isPattern = (text: string): boolean =>
+      text === "*" || isMailAddress(text.startsWith("@") ? `any${text}` : text);
+    return this.#texts(key, isPattern, "a mail address, @domain or *");
   }
 
   httpUrl(key: string): string | undefined {
@@ -104,6 +114,13 @@ export class ProfileKeys {
 
   #find(key: string): Property | undefined {
     return this.#properties.findLast((property) => property.key === key);
+  }
+
+  #texts(key: string, isRight: (text: string) => boolean, expected: string): string[] {
+    return this.#numbered(key).flatMap((name) => {
+      const given = this.text(name);
+      return given === undefined ? [] : (this.required(name, isRight, expected) ?? []);
+    });
   }
 
   #numbered(key: string): string[] {

@@ -22,10 +22,14 @@ export interface Profile {
   readonly owner: string;
   /** ARKs; the first one is the collection that a deposit belongs to. */
   readonly collections: readonly string[];
+  /** Further collections whose objects a deposit may change; it never becomes one of theirs. Sluice's own key, UpdatesCollection.N. */
+  readonly updatesCollections: readonly string[];
   readonly objectType: ObjectType;
   readonly objectRole: ObjectRole;
   readonly aggregateType?: AggregateType;
   readonly notificationTo: readonly string[];
+  /** Whom a depositor may have told besides: addresses, `@domain`, `*`. Sluice's own key, NotificationAllow.N. */
+  readonly notificationAllow: readonly string[];
   readonly notificationFormat?: string;
   readonly notificationType?: "verbose" | "additional";
   readonly notificationSuppression: NotificationSuppression;
@@ -95,6 +99,7 @@ function readIdentity(keys: ProfileKeys) {
     ...defined("identifierNamespace", keys.text("Identifier-namespace")),
     owner: keys.ark("Owner") ?? "",
     collections: keys.arks("Collection"),
+    updatesCollections: keys.optionalArks("UpdatesCollection"),
     objectType: keys.oneOf("Type", OBJECT_TYPES) ?? OBJECT_TYPES[0],
     objectRole: keys.oneOf("Role", OBJECT_ROLES) ?? OBJECT_ROLES[0],
     ...defined("aggregateType", keys.optionalOneOf("Aggregate", AGGREGATE_TYPES)),
@@ -104,6 +109,7 @@ function readIdentity(keys: ProfileKeys) {
 function readNotification(keys: ProfileKeys) {
   return {
     notificationTo: keys.mailAddresses("Notification"),
+    notificationAllow: keys.mailPatterns("NotificationAllow"),
     ...defined("notificationFormat", keys.text("NotificationFormat")),
     ...defined("notificationType", keys.optionalOneOf("NotificationType", ["verbose", "additional"] as const)),
     notificationSuppression:

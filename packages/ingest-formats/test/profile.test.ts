@@ -43,10 +43,12 @@ test("a profile is read whole", () => {
     identifierScheme: "ARK",
     identifierNamespace: "99999",
     collections: ["ark:/99999/m5000000"],
+    updatesCollections: [],
     objectType: "MRT-curatorial",
     objectRole: "MRT-content",
     owner: "ark:/99999/j2000000",
     notificationTo: ["first@example.org", "second@example.org"],
+    notificationAllow: [],
     notificationSuppression: "partial",
     storageService: "http://store:8080/store",
     storageNode: 7777,
@@ -85,9 +87,12 @@ describe("a wrong profile is refused by the key's name", () => {
     ["CallbackURL: http://callback:8098", "CallbackURL: ftp://x/", /CallbackURL/],
     ["ObjectMinterURL: http", "ObjectMinterURL: //", /ObjectMinterURL/],
     ["first@example.org", "first@example.org\\r\\nBcc: x@y.z", /Notification.1/],
+    ["NotificationSuppression: partial", "NotificationAllow.1: example.org", /NotificationAllow.1.*@domain or \*/],
+    ["NotificationSuppression: partial", "NotificationAllow.2: @a.org,@b.org", /NotificationAllow.2/],
     ["NotificationSuppression: partial", "NotificationSuppression: some", /NotificationSuppression/],
     ["Context: demo", "Context: ${CONTEXT}", /Context: .*template/],
     ["Context: demo", "CallbackFailure: maybe", /CallbackFailure/],
+    ["Context: demo", "UpdatesCollection.1: theirs", /UpdatesCollection.1: "theirs" .*an ARK/],
   ])("%j → %j", (from, to, message) => {
     const found = complaints(PROFILE.replace(from, () => to));
     expect(found).toHaveLength(1);
@@ -102,6 +107,11 @@ describe("a wrong profile is refused by the key's name", () => {
     expect(complaints(PROFILE, "other_content")).toEqual([expect.stringMatching(/the file is named other_content/)]);
     expect(complaints(PROFILE, "sluice_demo_content")).toEqual([]);
   });
+});
+
+test("further collections whose objects it updates are read by their numbers", () => {
+  const more = "UpdatesCollection.10: ark:/99999/m5ten\nUpdatesCollection.2: ark:/99999/m5two\n";
+  expect(read(`${PROFILE}${more}`)).toMatchObject({ updatesCollections: ["ark:/99999/m5two", "ark:/99999/m5ten"] });
 });
 
 test("unknown keys and repeated keys are warnings", () => {

@@ -1,3 +1,4 @@
+import type { Belonging } from "@sluice/ingest-formats";
 import type { ArchivedBatch, ArchivedJob, BatchToArchive } from "./archive.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
@@ -14,6 +15,8 @@ export interface Inventory {
   registerLocalIds(claim: LocalIdClaim): Promise<RegisterResult>;
   /** All names that an owner has for an object, oldest first. */
   localIdsOf(ownerArk: string, ark: string): Promise<LocalIdList>;
+  /** Whose a recorded object is. */
+  belongingOf(ark: string): Promise<Found<Belonging>>;
   /** Keeps what the queue is about to forget. May be repeated: what is archived again is overwritten, never removed. */
   archiveBatch(batch: BatchToArchive): Promise<ArchiveResult>;
   /** By number (bid…) or name outside (bid-UUID). */
@@ -41,6 +44,8 @@ export type RecordResult =
   | { readonly kind: "recorded" }
   /** By an earlier run. */
   | { readonly kind: "already" }
+  /** The object is another owner's or collection's. */
+  | { readonly kind: "foreign"; readonly message: string }
   /** A local id of the version is another object's. */
   | { readonly kind: "conflict"; readonly message: string }
   | Refused

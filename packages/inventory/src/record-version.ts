@@ -1,5 +1,6 @@
 /** One version, one transaction. */
 import type { Tx } from "./database.ts";
+import { refuseIfForeign } from "./belonging.ts";
 import { idByArk } from "./id-by-ark.ts";
 import { putLocalIds } from "./local-ids.ts";
 import { NotRecorded } from "./not-recorded.ts";
@@ -26,6 +27,7 @@ export async function recordVersion(tx: Tx, version: StoredVersion): Promise<voi
   const ownerId = await idByArk(tx, "inv_owners", version.owner);
   const object = await lockObject(tx, version, ownerId);
   await refuseIfRecorded(tx, object.id, version);
+  if (object.isThere) await refuseIfForeign(tx, version);
   await tx.insertInto("inv_versions").values(versionRow(version, object.id)).execute();
   const parents = { inv_object_id: object.id, inv_version_id: await idOfVersion(tx, version, object.id) };
   await putFiles(tx, version, parents);
@@ -41,6 +43,8 @@ export async function recordVersion(tx: Tx, version: StoredVersion): Promise<voi
 
 interface LockedObject {
   readonly id: number;
+  /** It was recorded before. */
+  readonly isThere: boolean;
   /** No higher version is recorded: the object is what this one says, in whatever order versions come. */
   readonly isNewest: boolean;
 }
@@ -55,9 +59,9 @@ async function lockObject(tx: Tx, version: StoredVersion, ownerId: number): Prom
     .execute();
   const find = () => tx.selectFrom("inv_objects").select(["id", "version_number"]).where("ark", "=", ark);
   const there = await find().executeTakeFirst();
-  if (there !== undefined) return { id: there.id, isNewest: there.version_number < version.number };
+  if (there !== undefined) return { id: there.id, isThere: true, isNewest: there.version_number < version.number };
   await tx.insertInto("inv_objects").values(objectRow(version, ownerId)).execute();
-  return { id: (await find().executeTakeFirstOrThrow()).id, isNewest: true };
+  return { id: (await find().executeTakeFirstOrThrow()).id, isThere: false, isNewest: true };
 }
 
 async function idOfVersion(tx: Tx, { number }: StoredVersion, objectId: number): Promise<number> {

@@ -1,4 +1,5 @@
 import { archiveBatch, findArchivedBatch, findArchivedJob, listArchivedJobs } from "./archive-rows.ts";
+import { belongingOf } from "./belonging.ts";
 import { type Database, inTransaction } from "./database.ts";
 import type { Inventory, RecordResult } from "./inventory.ts";
 import { findLocalIds, localIdsOf, NameTaken, registerLocalIds } from "./local-ids.ts";
@@ -11,6 +12,7 @@ export const sqlInventory = (database: Database): Inventory => ({
   findLocalIds: (ownerArk, localIds) => findLocalIds(database, ownerArk, localIds),
   registerLocalIds: (claim) => registerLocalIds(database, claim),
   localIdsOf: (ownerArk, ark) => localIdsOf(database, ownerArk, ark),
+  belongingOf: (ark) => belongingOf(database, ark),
   archiveBatch: (batch) => archiveBatch(database, batch),
   findArchivedBatch: (id) => findArchivedBatch(database, id),
   findArchivedJob: (id) => findArchivedJob(database, id),

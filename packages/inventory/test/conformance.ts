@@ -2,6 +2,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Inventory } from "../src/index.ts";
 import { accessConformance } from "./conformance-access.ts";
+import { belongingConformance } from "./conformance-belonging.ts";
 import { A_DATA_USE, anEndedBatch, anEndedJob, aVersion, COLLECTION, OWNER } from "./version.ts";
 
 export interface Bench {
@@ -40,6 +41,7 @@ const EVERYTHING = {
 export function inventoryConformance(bench: Bench): void {
   const { inventory, another, rows } = bench;
   accessConformance(bench);
+  belongingConformance(bench);
 
   describe("a version", () => {
     test("is recorded with all its parts", async () => {

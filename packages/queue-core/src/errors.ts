@@ -31,6 +31,7 @@ export const ERROR_CODES = {
   METADATA_INVALID:        { resumable: true,  says: "a file of the package that means something to us is wrong", remedy: "mend the file that the message names at its source; resume at Downloading, or submit again" },
   FILES_MISSING:           { resumable: true,  says: "the job's working files are not where they should be",  remedy: "resume at Downloading" },
   IDENTIFIER_CONFLICT:     { resumable: true,  says: "local id and ARK name different objects",               remedy: "mend the identifiers; submit again" },
+  COLLECTION_MISMATCH:     { resumable: true,  says: "the ARK or local id names an object of another collection or owner", remedy: "depositor: submit under a profile of the object's collection, or without that ARK or local id; operator: if this profile may change that collection's objects, name the collection as `UpdatesCollection.N` in the profile, then resume (a resume without that fails again)" },
   MINT_FAILED:             { resumable: true,  says: "no identifier could be had",                            remedy: "see the minter; resume" },
   STORE_FAILED:            { resumable: true,  says: "the store refused the object",                          remedy: "see the store; resume" },
   RECORD_FAILED:           { resumable: true,  says: "the inventory refused the object",                      remedy: "see the inventory database; resume" },

@@ -107,7 +107,11 @@ describe("a job", () => {
   });
 
   test("is failed without confirmation where the submission named somebody to tell", async () => {
-    const { jobs } = await aBatchOfJobs(intake, 1, aSubmission({ notification: "jo@example.org" }));
+    const { jobs } = await aBatchOfJobs(
+      intake,
+      1,
+      aSubmission({ notification: "jo@example.org", submitted_by: "jo@example.org" }),
+    );
     valueOf(await act(olga, jobs[0]!, { action: "fail" }));
     expect(await stateOf(jobs[0]!)).toBe("Failed");
   });

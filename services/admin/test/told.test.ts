@@ -29,7 +29,11 @@ beforeAll(async () => {
   ({ connect } = await testZooKeeper());
   intake = await testWorker(connect, "batch-intake");
   notifier = await testWorker(connect, "notifier");
-  const profile = { callbackUrl: "https://jo:secret@etd.example.org/in/key?x=1", notificationTo: [] };
+  const profile = {
+    callbackUrl: "https://jo:secret@etd.example.org/in/key?x=1",
+    notificationTo: [],
+    notificationAllow: [],
+  };
   admin = await startAdmin(connect, {
     outside: {
       profiles: { names: () => [COLLECTION], get: () => ({ ok: true, profile }) as unknown as ProfileLookup },
@@ -119,21 +123,23 @@ describe("a failure", () => {
   const profile = (lines: Record<string, unknown>): ProfileLookup =>
     ({
       ok: true,
-      profile: { notificationTo: [], notificationSuppression: "none", ...lines },
+      profile: { notificationTo: [], notificationAllow: [], notificationSuppression: "none", ...lines },
     }) as unknown as ProfileLookup;
   const NONE: ProfileLookup = { ok: false, problem: "there is no such profile" };
   const TO = { notificationTo: ["staff@example.org"] };
   const QUIET = { notificationSuppression: "full" };
 
   test.each([
-    ["the submission's address", "jo@example.org", NONE, null],
+    ["the depositor's own address", "jo@example.org", NONE, null],
+    ["the submission's address", "al@example.org", profile({ notificationAllow: ["@example.org"] }), null],
+    ["nobody: what is named may not be told", "al@example.org", profile({}), "neither callback nor address"],
     ["the profile's address", undefined, profile(TO), null],
     ["the callback alone", undefined, profile({ ...QUIET, callbackUrl: "https://etd.example.org" }), null],
     ["nobody: none is named", "", profile({}), "neither callback nor address"],
     ["nobody: what is named is no address", "jo", NONE, "neither callback nor address"],
     ["nobody: the collection suppresses all mails", "jo@example.org", profile({ ...TO, ...QUIET }), "suppresses all"],
   ])("is told to %s", (_who, named, found, why) => {
-    const said = whyNobodyIsTold(named, found);
+    const said = whyNobodyIsTold({ notification: named, submitted_by: "jo@example.org" }, found);
     if (why === null) expect(said).toBeNull();
     else expect(said).toContain(why);
   });

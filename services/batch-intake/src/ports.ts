@@ -5,6 +5,8 @@ import type { BatchId, ErrorCode, Job } from "@sluice/queue-core";
 /** Where a payload is, and what the depositor says about it. */
 export interface PayloadPlace {
   readonly batch: BatchId;
+  /** The name of the profile under which it is deposited. */
+  readonly profile: string;
   /** http, https, or `upload:NAME` for a file in the batch's own folder. */
   readonly url: string;
   readonly digest?: Digest;

@@ -169,6 +169,17 @@ describe.each([
   });
 });
 
+test("a report goes to whoever sent the submission, if their name is an address, and to nobody else of their choice", async () => {
+  const named = aToken("depositor", ["demo_content"], "dora@home.example");
+  const app = await startApp(cleanups, 1_000_000, 100, await wallFor(cleanups, [named, depositor]));
+  const post = async (notification: string, { headers }: typeof named): Promise<number> =>
+    (await app.postJson({ ...GOOD, submitter: notification, notification }, headers)).status;
+  expect(await post("dora@home.example", depositor)).toBe(400);
+  expect(await post("eve@home.example", named)).toBe(400);
+  expect(app.queue.created.size).toBe(0);
+  expect(await post("dora@home.example", named)).toBe(202);
+});
+
 test("a named submitter stays, and whoever sent it is written down besides", async () => {
   const app = await guarded();
   await app.postJson({ ...GOOD, submitter: "the lab" }, depositor.headers);

@@ -106,6 +106,17 @@ describe("POST /v1/batches", () => {
       { ...GOOD, local_id: Array.from({ length: 30 }, (_, i) => `${i}${"x".repeat(3_000)}`) },
       "",
     ],
+    ["somebody whom the profile does not know", { ...GOOD, notification: "eve@evil.example" }, "/notification"],
+    [
+      "somebody among those whom it knows",
+      { ...GOOD, notification: "ada@example.org,eve@evil.example" },
+      "/notification",
+    ],
+    [
+      "whoever is called the submitter",
+      { ...GOOD, submitter: "eve@evil.example", notification: "eve@evil.example" },
+      "/notification",
+    ],
     ["a number where a text belongs", { ...GOOD, title: 7 }, "/title"],
   ])("refuses %s and names it", async (_what, body, field) => {
     const { postJson } = await startApp(cleanups);

@@ -66,6 +66,7 @@ async function conclude(
 async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Tally> {
   const tally = new Tally();
   const maxBytes = byteLimit(job.spaceNeeded, parts.limits);
+  const profile = job.configuration.profile_name;
   const show = (): void => ctx.progress(tally.progress(job.spaceNeeded));
   const obtain = async (item: FetchItem, signal: AbortSignal): Promise<WalkAnswer> => {
     if (signal.aborted) return "stop";
@@ -75,7 +76,7 @@ async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, work
       show();
     };
     const verdict = item.ok
-      ? await obtainFile(item.file, workplace, parts.download, { maxBytes, signal, onProgress })
+      ? await obtainFile(item.file, workplace, parts.download, { profile, maxBytes, signal, onProgress })
       : ({ kind: "never", ...item.problem } as const);
     parts.onFile(verdict);
     const answer = tally.add(name, verdict);

@@ -31,6 +31,8 @@ export interface Places {
 }
 
 export interface ObtainOptions {
+  /** For whose deposit it is fetched, and so with whose credentials. */
+  readonly profile: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly onProgress: (bytes: number) => void;
@@ -83,6 +85,6 @@ async function fetchOrCopy(
   const got =
     source.kind === "upload"
       ? await copyTo(uploads, source.name, target, name, options)
-      : await download(source.url, target, name, options);
+      : await download(source.url, target, name, { ...options, request: { profile: options.profile } });
   return got.ok ? { ok: true, value: got.value.bytes } : got;
 }

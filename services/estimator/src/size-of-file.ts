@@ -6,7 +6,9 @@ import type { HeadSize } from "./head-size.ts";
 /** Asks the server for what lies elsewhere, and the disk for what was uploaded. */
 export function sizeOfFile(folder: WorkingFolder, headSize: HeadSize): EstimatorParts["sizeOf"] {
   return (job, file, signal) =>
-    file.source.kind === "url" ? headSize(file.source.url, signal) : uploadSize(folder, job, file.source.name);
+    file.source.kind === "url"
+      ? headSize(file.source.url, job.configuration.profile_name, signal)
+      : uploadSize(folder, job, file.source.name);
 }
 
 async function uploadSize(folder: WorkingFolder, job: Job, name: string): Promise<number | undefined> {

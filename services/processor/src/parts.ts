@@ -27,5 +27,5 @@ export interface ProfileSource {
   ): { readonly ok: true; readonly profile: Profile } | { readonly ok: false; readonly problem: string };
 }
 
-/** Which object a depositor's own names stand for. */
-export type LocalIdIndex = Pick<Inventory, "findLocalIds" | "registerLocalIds" | "localIdsOf">;
+/** Which object a depositor's own names stand for, and whose an object is. */
+export type LocalIdIndex = Pick<Inventory, "findLocalIds" | "registerLocalIds" | "localIdsOf" | "belongingOf">;

@@ -1,16 +1,17 @@
-/** Takes Processing: describes the object, gives it its ARK, stores it. */
+/** Takes Processing: describes the object, gives it its ARK, sees that it may be written to, stores it. */
 import type { Profile } from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
-import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
+import { done, fail, type JobContext, type JobStage, type Outcome, retry } from "@sluice/stage-runtime";
 import type { MintRequest } from "./minter/minter.ts";
 import type { ProcessorParts } from "./parts.ts";
 import { deletionsOf } from "./steps/deletions.ts";
 import { describe, type Description } from "./steps/description.ts";
 import { judgeEmbargo } from "./steps/embargo.ts";
 import { type VerifiedFile, verifyFixity } from "./steps/fixity.ts";
-import { identify } from "./steps/identity.ts";
+import { type Identified, identify } from "./steps/identity.ts";
 import { mintRequest, mintTrouble } from "./steps/mint.ts";
 import { identifiersOf, type Identity } from "./steps/naming.ts";
+import { foreign } from "./steps/ownership.ts";
 import { packageObject } from "./steps/package-object.ts";
 import { readReserved, type ReservedFiles } from "./steps/reserved-files.ts";
 import { openWorkplace, type Workplace } from "./steps/workplace.ts";
@@ -59,9 +60,6 @@ async function storeObject(
   const identified = await identify(naming);
   if (!identified.ok) return identified.outcome;
   const identity = identified.value;
-  if (!(await ctx.lockObjects([{ kind: "storage", ark: identity.ark }]))) {
-    return snooze(parts.busyWaitMs, `another job works on ${identity.ark}`);
-  }
   const submitted = submissionDate(job, ctx);
   const deletions = deletionsOf(modeOf(job), reserved, producer);
   const storageService = parts.store.name;
@@ -71,8 +69,10 @@ async function storeObject(
   const stored = await store(job, ctx, parts, identity, {
     files: packaged.value,
     deletes: deletions.paths,
+    writer: profile,
     node: profile.storageNode,
   });
+  if (stored.kind === "foreign") return foreign(profile.profileId, identity, description.localIds);
   if (stored.kind !== "stored") return notStored(stored);
   const published = await publish(ctx, parts, isNewHere(identity, stored), mintRequest(naming, identity.ark));
   return published ?? settle(job, stored, identity, description);
@@ -107,14 +107,15 @@ async function store(
   job: Job,
   ctx: JobContext,
   parts: ProcessorParts,
-  { ark, fresh }: Identity,
-  content: Pick<StoreRequest, "files" | "deletes" | "node">,
+  { ark, fresh, judged }: Identified,
+  content: Pick<StoreRequest, "files" | "deletes" | "node" | "writer">,
 ): Promise<StoreResult> {
   const request: StoreRequest = {
     ark,
     job: job.uuid,
     mode: modeOf(job),
     fresh,
+    judged,
     note: `${job.id} of ${job.batchId}`,
     user: job.configuration.submitter,
     created: new Date(ctx.clock.nowMs()).toISOString(),
@@ -131,7 +132,7 @@ async function store(
   return stored;
 }
 
-const notStored = ({ kind, message }: Exclude<StoreResult, { kind: "stored" }>): Outcome =>
+const notStored = ({ kind, message }: Exclude<StoreResult, { kind: "stored" | "foreign" }>): Outcome =>
   kind === "refused" ? fail("STORE_FAILED", message) : retry("STORE_FAILED", message);
 
 type Stored = Extract<StoreResult, { kind: "stored" }>;

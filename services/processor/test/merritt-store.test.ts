@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { merrittStore } from "../src/store/merritt/merritt-store.ts";
 import { workingUrl } from "../src/store/working-url.ts";
-import { Laboratory, PROFILE, profilesOf } from "./support/deposit.ts";
+import { COLLECTION, Laboratory, PROFILE, profilesOf } from "./support/deposit.ts";
 import { serveHttp, type StorageServer, storageServer, TROUBLES } from "@sluice/testkit";
 import { closedAfterTest } from "./support/closed-after-test.ts";
 import { changesOf, objectOf } from "./support/stored-version.ts";
@@ -118,7 +118,7 @@ describe("Merritt's storage service", () => {
     expect(await strange.run()).toMatchObject({ kind: "fail", code: "STORE_FAILED" });
     const nowhere = jobOf(await laboratoryWith(storage.url, PROFILE));
     expect(await nowhere.run()).toMatchObject({ kind: "fail", message: expect.stringContaining("StorageNode") });
-    expect(storage.received).toEqual([]);
+    expect(storage.received.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 });
 
@@ -135,4 +135,62 @@ test("killed at any step, a job stores one version", async () => {
     expect(await job.run()).toMatchObject({ kind: "done" });
     expect(storage.ledger).toEqual([entry(job.job.uuid)]);
   }
+});
+
+describe("an object of another collection", () => {
+  const EVE = PROFILE.replace(/Collection.1: .*/, "Collection.1: ark:/99999/fk4evil") + "StorageNode: 7777\n";
+  const MISMATCH = { kind: "fail", code: "COLLECTION_MISMATCH" };
+
+  async function withHers(): Promise<string> {
+    const hers = jobOf(await laboratoryWith());
+    expect(await hers.run()).toMatchObject({ kind: "done" });
+    return entry(hers.job.uuid);
+  }
+  const evesDeposit = { ...HELLO, number: 2 };
+
+  test.each(["add", "update"])("is not touched by an %s: the service says whose it is", async (submission_mode) => {
+    const ledger = [await withHers()];
+    const configuration = { ...HELLO.configuration, submission_mode };
+    const eve = jobOf(await laboratoryWith(storage.url, EVE), { ...evesDeposit, configuration });
+    expect(await eve.run()).toMatchObject(MISMATCH);
+    expect(storage.ledger).toEqual(ledger);
+  });
+
+  test("that came after the look is not touched either", async () => {
+    const laboratory = await laboratoryWith(storage.url, EVE);
+    const eve = jobOf(laboratory, evesDeposit);
+    const ledger: string[] = [];
+    laboratory.onStep = async (step) => {
+      if (step === "beforeEffect") ledger.push(await withHers());
+    };
+    expect(await eve.run()).toMatchObject(MISMATCH);
+    expect(storage.ledger).toEqual(ledger);
+    expect(ledger).toHaveLength(1);
+  });
+
+  test("is waited for while the service does not say whose it is, or says something else than it has", async () => {
+    await withHers();
+    const files = storage.objects.get(ARK)![0]!;
+    const owner = files.get("system/mrt-owner.txt")!;
+    files.set("system/mrt-owner.txt", { ...owner, bytes: Buffer.from("ark:/99999/fk4other") });
+    const again = jobOf(await laboratoryWith(), evesDeposit);
+    expect(await again.run()).toMatchObject({ kind: "retry", code: "STORE_FAILED" });
+    files.delete("system/mrt-owner.txt");
+    expect(await again.run()).toMatchObject(MISMATCH);
+    files.set("system/mrt-owner.txt", owner);
+    expect(await again.run()).toMatchObject({ kind: "done" });
+  });
+
+  test("may be updated by a profile that names its collection, and gets no other", async () => {
+    await withHers();
+    const further = await laboratoryWith(storage.url, `${EVE}UpdatesCollection.1: ${COLLECTION}\n`);
+    const job = jobOf(further, {
+      ...evesDeposit,
+      configuration: { ...HELLO.configuration, submission_mode: "update" },
+    });
+    expect(await job.run()).toMatchObject({ kind: "done" });
+    expect(await job.run()).toMatchObject({ kind: "done" });
+    expect(storage.objects.get(ARK)).toHaveLength(2);
+    expect(storage.objects.get(ARK)![1]!.get("system/mrt-membership.txt")!.bytes.toString()).toBe(`${COLLECTION}\n`);
+  });
 });

@@ -221,6 +221,7 @@ describe("what a processor cannot do", () => {
           name: "x",
           put: () => Promise.resolve({ kind, message: "no" }),
           holds: () => Promise.resolve({ kind: "absent" }),
+          look: () => Promise.resolve({ kind: "absent" }),
         },
       });
     const passing = (await broken("unavailable")).job(HELLO);

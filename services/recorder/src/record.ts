@@ -61,6 +61,8 @@ function settle(result: RecordResult, ctx: JobContext, parts: RecorderParts): Ou
     case "recorded":
     case "already":
       return done();
+    case "foreign":
+      return fail("COLLECTION_MISMATCH", result.message);
     case "conflict":
       return fail("IDENTIFIER_CONFLICT", result.message);
     case "refused":

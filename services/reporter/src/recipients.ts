@@ -6,5 +6,5 @@ import type { Submission } from "@sluice/queue-core";
 export const wantsQueuedMail = (profile: Profile): boolean =>
   profile.notificationType !== undefined && profile.notificationSuppression === "none";
 
-export const recipients = ({ notification }: Submission, profile: Profile | null): readonly string[] =>
-  mailRecipients(notification, profile);
+export const recipients = (submission: Submission, profile: Profile | null): readonly string[] =>
+  mailRecipients(submission, profile);

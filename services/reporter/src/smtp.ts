@@ -5,10 +5,14 @@ import type { Mailer, Sent } from "./mail.ts";
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 
-/** Hands mails to a mail server. Its URL may carry a password: it is never shown. */
+/**
+ * Hands mails to a mail server. Its URL may carry a password: it is never shown. Whoever sits between must not be able to take the
+ * server's STARTTLS away and read along: without TLS nothing is said. The URL's own options come last: `?requireTLS=false` allows it.
+ */
 export function smtpMailer(url: string, letterhead: Letterhead): Mailer {
   const transport = createTransport({
     url,
+    requireTLS: true,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,

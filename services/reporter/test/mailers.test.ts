@@ -112,6 +112,48 @@ describe("a mail server", () => {
     smtp.close();
   });
 
+  test("without TLS is told nothing, neither a mail nor a password, unless its URL allows that", async () => {
+    const told: string[] = [];
+    const { url, delivered } = await serve({
+      authMethods: ["PLAIN"],
+      allowInsecureAuth: true,
+      onAuth: ({ username }, _session, done) => {
+        told.push(username ?? "");
+        done(null, { user: username });
+      },
+    });
+    const withPassword = url.replace("//", "//user:s3cret@");
+    for (const strict of [withPassword.replace(/\?.*$/, ""), withPassword.replace(/\?.*$/, "?ignoreTLS=true")]) {
+      const smtp = openMailer(strict, LETTERHEAD);
+      expect(await smtp.send(mail)).toMatchObject({ kind: "later" });
+      smtp.close();
+    }
+    expect([told, delivered]).toEqual([[], []]);
+    const lenient = openMailer(withPassword, LETTERHEAD);
+    expect(await lenient.send(mail)).toMatchObject({ kind: "sent" });
+    expect([told, delivered.length]).toEqual([["user"], 1]);
+    lenient.close();
+  });
+
+  test("that speaks TLS gets the mail over it, if its certificate is good", async () => {
+    const secure: boolean[] = [];
+    const { url, delivered } = await serve({
+      disabledCommands: [],
+      onMailFrom: (_address, session, done) => {
+        secure.push(session.secure);
+        done();
+      },
+    });
+    const [unproved, taken] = ["", "?tls.rejectUnauthorized=false"].map((query) =>
+      openMailer(url.replace(/\?.*$/, query), LETTERHEAD),
+    );
+    expect(await unproved!.send(mail)).toMatchObject({ kind: "later" });
+    expect(await taken!.send(mail)).toMatchObject({ kind: "sent" });
+    expect([secure, delivered.length]).toEqual([[true], 1]);
+    unproved!.close();
+    taken!.close();
+  });
+
   test("that says not now is asked again later", async () => {
     const { url } = await serve({ onMailFrom: (_address, _session, done) => done(refusal(451, "greylisted")) });
     const smtp = openMailer(url, LETTERHEAD);

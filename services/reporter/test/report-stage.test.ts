@@ -142,10 +142,11 @@ describe("a batch whose last job has ended", () => {
       expect(mails).toEqual([]);
     });
 
-    test("gets its verdict after an hour all the same, told to whom the submission names", async () => {
+    test("gets its verdict after an hour all the same, told to the depositor if the submission names them", async () => {
       const { handle, mails, notes, outcomes } = stage();
-      expect(await handle(since(3_600_000))).toEqual(VERDICT);
-      expect(await handle(since(3_600_000, { notification: "b@example.org" }))).toEqual(VERDICT);
+      expect(await handle(since(3_600_000, { notification: "c@example.org" }))).toEqual(VERDICT);
+      const named = { notification: "b@example.org", submitted_by: "b@example.org" };
+      expect(await handle(since(3_600_000, named))).toEqual(VERDICT);
       expect(mails).toMatchObject([{ to: ["b@example.org"] }]);
       expect(outcomes).toEqual(["nobody", "sent"]);
       expect(notes.join()).toContain("error: the profile is still not there");

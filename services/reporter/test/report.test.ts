@@ -23,6 +23,8 @@ describe("what an update report tells", () => {
   });
 });
 
+const NAMED = "One@Example.org,dora@home.example,x@a.home.example,y@nothome.example,eve@evil.example";
+
 describe("who is told", () => {
   const profile = profileWith(["Notification.1: one@example.org", "Notification.2: two@example.org"]);
 
@@ -31,8 +33,27 @@ describe("who is told", () => {
   });
 
   test("are those named with the submission, if there are any, each once", () => {
-    const submission = submissionWith({ notification: "a@example.org, b@example.org;a@example.org" });
-    expect(recipients(submission, profile)).toEqual(["a@example.org", "b@example.org"]);
+    const submission = submissionWith({ notification: "two@example.org, a@example.org;two@example.org" });
+    const open = profileWith(["Notification.2: two@example.org", "NotificationAllow.1: *"]);
+    expect(recipients(submission, open)).toEqual(["two@example.org", "a@example.org"]);
+  });
+
+  test.each<[string, readonly string[], object, readonly string[]]>([
+    ["the profile's", [], {}, ["One@Example.org"]],
+    ["the depositor's own", [], { submitted_by: "dora@home.example" }, ["One@Example.org", "dora@home.example"]],
+    ["not whom the request calls submitter", [], { submitter: "dora@home.example" }, ["One@Example.org"]],
+    ["an address that it allows", ["EVE@evil.example"], {}, ["One@Example.org", "eve@evil.example"]],
+    ["a domain, not its subdomains or others", ["@home.example"], {}, ["One@Example.org", "dora@home.example"]],
+    ["anybody, if it says so", ["*"], {}, NAMED.split(",")],
+  ])("are, of those named, only whom the profile lets be told: %s", (_what, allowed, fields, told) => {
+    const rules = allowed.map((rule, index) => `NotificationAllow.${index + 1}: ${rule}`);
+    const strict = profileWith(["Notification.1: one@example.org", ...rules]);
+    expect(recipients(submissionWith({ notification: NAMED, ...fields }), strict)).toEqual(told);
+  });
+
+  test("are the profile's when nobody named may be told", () => {
+    const submission = submissionWith({ notification: "eve@evil.example" });
+    expect(recipients(submission, profile)).toEqual(["one@example.org", "two@example.org"]);
   });
 
   test("is nobody when the profile suppresses all mail, and everybody when it suppresses some", () => {
@@ -44,11 +65,13 @@ describe("who is told", () => {
 
   test("never contains what would start another header or another address", () => {
     const submission = submissionWith({ notification: "a@example.org\r\nBcc:eve@example.org, <b@example.org>" });
-    expect(recipients(submission, profile)).toEqual(["a@example.org"]);
+    const open = profileWith(["Notification.1: one@example.org", "NotificationAllow.1: *"]);
+    expect(recipients(submission, open)).toEqual(["a@example.org"]);
   });
 
-  test("is who the submission names when the profile is gone", () => {
-    expect(recipients(submissionWith({ notification: "a@example.org" }), null)).toEqual(["a@example.org"]);
+  test("is the depositor, if the submission names them, when the profile is gone", () => {
+    const submission = { notification: "a@example.org,b@example.org", submitted_by: "a@example.org" };
+    expect(recipients(submissionWith(submission), null)).toEqual(["a@example.org"]);
     expect(recipients(submissionWith(), null)).toEqual([]);
   });
 });

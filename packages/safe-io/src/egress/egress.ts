@@ -13,7 +13,7 @@ export interface EgressConfig {
   readonly policy?: EgressPolicy;
   readonly resolve?: Resolve;
   readonly ca?: string;
-  /** Sent to the hosts that they belong to, where a request brings none of its own. */
+  /** Sent to the hosts that they belong to, for the profiles that they belong to, where a request brings none of its own. */
   readonly credentials?: Credentials;
   readonly userAgent?: string;
   readonly connectTimeoutMs?: number;
@@ -29,6 +29,8 @@ export interface EgressConfig {
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly basicAuth?: BasicAuth;
+  /** The profile for whose deposit this is asked: only with it are configured credentials sent, and only those bound to it. */
+  readonly profile?: string;
   readonly signal?: AbortSignal;
   readonly totalTimeoutMs?: number;
   readonly maxBytes?: number;
@@ -121,8 +123,9 @@ class GuardedClient {
 
   /** Once, for the host that was asked for: a redirect never earns any. */
   async #withCredentials(request: Request): Promise<Request> {
-    if ("authorization" in request.headers || !URL.canParse(request.url)) return request;
-    const found = await this.#config.credentials?.(new URL(request.url));
+    const { profile } = request.options;
+    if (profile === undefined || "authorization" in request.headers || !URL.canParse(request.url)) return request;
+    const found = await this.#config.credentials?.(new URL(request.url), profile);
     if (found === undefined) return request;
     return { ...request, headers: { ...request.headers, authorization: basicHeader(found) } };
   }

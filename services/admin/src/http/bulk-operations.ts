@@ -142,7 +142,7 @@ function needsConfirmation(
 ): boolean {
   if (action === "delete") return true;
   if (action !== "fail") return false;
-  return [...profiles].some((name) => whyNobodyIsTold(undefined, known.get(name)) !== null);
+  return [...profiles].some((name) => whyNobodyIsTold({}, known.get(name)) !== null);
 }
 
 async function previewOf(open: OpenQueue, { action }: BulkRequest, found: SelectionCount): Promise<BulkPreview | null> {

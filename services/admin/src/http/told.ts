@@ -1,6 +1,6 @@
 /** Who hears of a change and who does not: what an operator must have read before it is made. Pure. */
 import type { BatchView, JobView } from "@sluice/queue-core";
-import { mailRecipients, type ProfileLookup } from "@sluice/profile-store";
+import { type Addressed, mailRecipients, type ProfileLookup } from "@sluice/profile-store";
 import type { BatchRequest, JobRequest } from "@sluice/wire";
 
 /** null: nothing has to be confirmed. */
@@ -14,7 +14,7 @@ export function jobWarning(
   if (request.action === "delete") {
     return `a deleted job is in no report: ${submitter} will not be told what became of it`;
   }
-  const silence = request.action === "fail" ? whyNobodyIsTold(batch.submission.notification, profile) : null;
+  const silence = request.action === "fail" ? whyNobodyIsTold(batch.submission, profile) : null;
   return silence === null ? null : `nobody is told that ${job.id} failed: ${silence}`;
 }
 
@@ -25,10 +25,10 @@ export function batchWarning(request: Pick<BatchRequest, "action">, batch: Batch
 }
 
 /** Whether a failure is told by callback or mail, as notifier and reporter would; null: it is. */
-export function whyNobodyIsTold(named: string | undefined, found: ProfileLookup): string | null {
+export function whyNobodyIsTold(submission: Addressed, found: ProfileLookup): string | null {
   const profile = found.ok ? found.profile : null;
-  if (profile?.callbackUrl !== undefined || mailRecipients(named, profile).length > 0) return null;
+  if (profile?.callbackUrl !== undefined || mailRecipients(submission, profile).length > 0) return null;
   return profile?.notificationSuppression === "full"
     ? "its collection has no callback, and suppresses all mails"
-    : "its collection has neither callback nor address for mails, and the submission named none";
+    : "its collection has neither callback nor address for mails, and the submission named none that may be told";
 }

@@ -19,7 +19,8 @@ export async function payloadOfBatch(
   if (uploads.length > 0) return { ok: true, kind: "uploads", uploads };
   let type = typeOfSubmission(submission.type);
   if (type === null) {
-    const head = await payloads.head({ batch: id, url: submission.payload_url }, signal);
+    const { profile_name: profile, payload_url: url } = submission;
+    const head = await payloads.head({ batch: id, profile, url }, signal);
     if (!head.ok) return head;
     type = detectPayloadType(head.name, head.text);
   }
@@ -57,12 +58,13 @@ export const unsupported = (type: string): PayloadFault => ({
 export function placeOf(
   batch: PayloadPlace["batch"],
   of: {
+    readonly profile_name: string;
     readonly payload_url: string;
     readonly digest_type?: string | undefined;
     readonly digest_value?: string | undefined;
   },
 ): { readonly ok: true; readonly place: PayloadPlace } | PayloadFault {
-  const place = { batch, url: of.payload_url };
+  const place = { batch, profile: of.profile_name, url: of.payload_url };
   // A type without a value says nothing, as in production.
   if (of.digest_type === undefined || of.digest_value === undefined || of.digest_value === "")
     return { ok: true, place };

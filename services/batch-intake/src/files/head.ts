@@ -12,14 +12,18 @@ export const HEAD_BYTES = 4_096;
 export async function headOf(files: PayloadFiles, place: PayloadPlace, signal: AbortSignal): Promise<Head> {
   const upload = uploadName(place.url);
   const name = upload ?? nameOfUrl(place.url);
-  const bytes = upload === null ? await headOfUrl(files, place.url, signal) : await headOfUpload(files, place, upload);
+  const bytes = upload === null ? await headOfUrl(files, place, signal) : await headOfUpload(files, place, upload);
   if (!bytes.ok) return payloadFault(bytes.error, "PAYLOAD_UNREADABLE");
   return { ok: true, name, text: bytes.value.toString("utf8") };
 }
 
-async function headOfUrl({ egress }: PayloadFiles, url: string, signal: AbortSignal): Promise<Outcome<Buffer>> {
+async function headOfUrl(
+  { egress }: PayloadFiles,
+  { url, profile }: PayloadPlace,
+  signal: AbortSignal,
+): Promise<Outcome<Buffer>> {
   // A server that knows no ranges sends all of it; it is hung up on after the head.
-  const answer = await egress.get(url, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
+  const answer = await egress.get(url, { profile, signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
   if (!answer.ok) return emptyIfNoRange(answer.error.status) ?? answer;
   try {
     return success(await firstBytes(answer.value.body));

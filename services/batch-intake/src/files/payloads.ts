@@ -67,11 +67,12 @@ async function bring(
 
 async function download(
   { egress, manifestMaxBytes }: PayloadFiles,
-  { url, digest }: PayloadPlace,
+  { url, profile, digest }: PayloadPlace,
   folder: ContainedFolder,
   signal: AbortSignal,
 ): Promise<Outcome<string>> {
   const fetched = await downloadTo(egress, url, folder, MANIFEST_FILE, {
+    request: { profile },
     signal,
     maxBytes: manifestMaxBytes,
     ...(digest === undefined ? {} : { expectedDigest: digest }),

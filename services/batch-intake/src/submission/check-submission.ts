@@ -8,6 +8,7 @@ import {
   printArk,
   type Profile,
 } from "@sluice/ingest-formats";
+import { mayBeTold } from "@sluice/profile-store";
 import type { Submission } from "@sluice/queue-core";
 import { checkPayload } from "./check-payload.ts";
 import type { Depositor } from "./depositor.ts";
@@ -50,13 +51,13 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
   const payload = checkPayload(request, complaints);
   const digest = checkDigest(request, complaints);
   const primaryId = checkPrimaryId(request.primary_id, complaints);
-  const notification = checkNotification(request.notification, complaints);
+  const notification = checkNotification(request.notification, profile, checks.depositor.signature, complaints);
   if (complaints.problems.length > 0 || profile === null || payload === null)
     return { ok: false, problems: complaints.problems };
 
   const localIds = parseLocalIds((request.local_id ?? []).join(";"));
   const submission: Submission = {
-    profile_name: profile,
+    profile_name: profile.profileId,
     submitter: request.submitter ?? checks.depositor.name,
     payload_url: payload.url,
     erc_what: request.title,
@@ -143,10 +144,10 @@ function checkTexts(request: SubmissionRequest, complaints: Complaints): void {
   }
 }
 
-function checkProfile(name: string | undefined, checks: SubmissionChecks, complaints: Complaints): string | null {
+function checkProfile(name: string | undefined, checks: SubmissionChecks, complaints: Complaints): Profile | null {
   if (name === undefined) return complaints.add("profile", "is required: the collection's profile");
   const found = checks.profileOf(name);
-  return found.ok ? found.profile.profileId : complaints.add("profile", found.problem);
+  return found.ok ? found.profile : complaints.add("profile", found.problem);
 }
 
 function checkDigest({ digest_type, digest_value }: SubmissionRequest, complaints: Complaints) {
@@ -168,7 +169,18 @@ function checkPrimaryId(given: string | undefined, complaints: Complaints): stri
   return ark.ok ? printArk(ark.value) : complaints.add("primary_id", "is no ARK (expected ark:/NAAN/Name)");
 }
 
-function checkNotification(given: string | undefined, complaints: Complaints): string | null {
+function checkNotification(
+  given: string | undefined,
+  profile: Profile | null,
+  depositor: string | null,
+  complaints: Complaints,
+): string | null {
   if (given === undefined) return null;
-  return parseMailAddresses(given)?.join(",") ?? complaints.add("notification", "expected mail addresses");
+  const addresses = parseMailAddresses(given);
+  if (addresses === null) return complaints.add("notification", "expected mail addresses");
+  const strange = profile === null ? [] : addresses.filter((address) => !mayBeTold(address, depositor, profile));
+  if (strange.length === 0) return addresses.join(",");
+  const remedy =
+    "leave it out, give your own or one of the profile's, or have the profile allow it (NotificationAllow.N)";
+  return complaints.add("notification", `${strange.join(", ")} may not be told of this profile's deposits: ${remedy}`);
 }

@@ -1,7 +1,8 @@
 /**
  * The object's ARK: given, found by the depositor's own names, or minted. It is written to the job before anything depends
- * on it, and the depositor's names are registered for it before anything is stored under it: whoever comes next with one
- * of them finds the same object, although nothing is recorded yet.
+ * on it. Under the object's lock it is judged whether the job may write to the object at all; only then are the depositor's names
+ * registered for it, before anything is stored under it: whoever comes next with one of them finds the same object,
+ * although nothing is recorded yet.
  */
 import { mergeLocalIds } from "@sluice/ingest-formats";
 import { fail, snooze } from "@sluice/stage-runtime";
@@ -12,9 +13,12 @@ import { inventoryAway } from "./inventory-away.ts";
 import { unusableLocalId } from "./local-id.ts";
 import { mintNew, mintTrouble, registerArk } from "./mint.ts";
 import { type Identity, type Naming, writeDown } from "./naming.ts";
+import { judgeOwnership, type Standpoint } from "./ownership.ts";
 import { ended, type Step, went } from "./step.ts";
 
-export async function identify(naming: Naming): Promise<Step<Identity>> {
+export type Identified = Identity & Standpoint;
+
+export async function identify(naming: Naming): Promise<Step<Identified>> {
   const { ctx, parts, profile, description } = naming;
   const { localIds } = description;
   const unusable = unusableLocalId(localIds);
@@ -25,11 +29,33 @@ export async function identify(naming: Naming): Promise<Step<Identity>> {
   }
   const chosen = await chooseArk(naming);
   if (!chosen.ok) return chosen;
-  const identified = chosen.value === null ? await mintNew(naming) : await settleOn(naming, chosen.value);
-  return identified.ok ? registerNames(naming, identified.value) : identified;
+  return chosen.value === null ? mintAndJudge(naming) : settleOn(naming, chosen.value);
 }
 
-async function settleOn(naming: Naming, chosen: Chosen): Promise<Step<Identity>> {
+async function mintAndJudge(naming: Naming): Promise<Step<Identified>> {
+  const minted = await mintNew(naming);
+  if (!minted.ok) return minted;
+  const judged = await lockAndJudge(naming, minted.value);
+  return judged.ok ? registerNames(naming, { ...minted.value, ...judged.value }) : judged;
+}
+
+/** An object that is not the profile's is neither asked for its names nor written down as this job's. */
+async function settleOn(naming: Naming, chosen: Chosen): Promise<Step<Identified>> {
+  const judged = await lockAndJudge(naming, chosen);
+  if (!judged.ok) return judged;
+  const named = await nameIt(naming, chosen);
+  return named.ok ? registerNames(naming, { ...named.value, ...judged.value }) : named;
+}
+
+async function lockAndJudge(naming: Naming, chosen: Chosen): Promise<Step<Standpoint>> {
+  const { ctx, parts } = naming;
+  if (!(await ctx.lockObjects([{ kind: "storage", ark: chosen.ark }]))) {
+    return ended(snooze(parts.busyWaitMs, `another job works on ${chosen.ark}`));
+  }
+  return judgeOwnership(naming, chosen);
+}
+
+async function nameIt(naming: Naming, chosen: Chosen): Promise<Step<Identity>> {
   const names = await withOldNames(naming, chosen.ark);
   if (!names.ok) return names;
   const written = await writeDown(naming, { ...chosen, localIds: names.value });
@@ -52,7 +78,7 @@ async function withOldNames(
   return unusable === null ? went(names) : ended(fail("IDENTIFIER_CONFLICT", unusable));
 }
 
-async function registerNames({ ctx, parts, profile }: Naming, identity: Identity): Promise<Step<Identity>> {
+async function registerNames({ ctx, parts, profile }: Naming, identity: Identified): Promise<Step<Identified>> {
   const { ark, localIds, source } = identity;
   if (localIds.length === 0) return went(identity);
   const created = new Date(ctx.clock.nowMs()).toISOString();

@@ -14,13 +14,14 @@ import {
 } from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
 import type { Description } from "./description.ts";
+import type { Identified } from "./identity.ts";
 import type { Identity } from "./naming.ts";
 
 export interface ObjectFacts {
   readonly job: Job;
   readonly profile: Profile;
   readonly description: Description;
-  readonly identity: Identity;
+  readonly identity: Identified;
   readonly storageService: string;
   /** RFC 3339. */
   readonly submitted: string;
@@ -49,7 +50,7 @@ export function systemFiles(facts: ObjectFacts): SystemFile[] {
       localIds,
     }),
     "mrt-owner.txt": printOwner(profile.owner),
-    "mrt-membership.txt": printMembership(profile.collections),
+    "mrt-membership.txt": printMembership(identity.collections),
     "mrt-erc.txt": printErc({ ...erc, primaryId: ark, localIds }),
     "mrt-dc.xml": dublinCore(facts),
     ...(facts.deleteList === null ? {} : { "mrt-delete.txt": facts.deleteList }),

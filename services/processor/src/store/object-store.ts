@@ -1,3 +1,5 @@
+import type { Belonging, Writer } from "@sluice/ingest-formats";
+
 /**
  * Where objects are kept. An adapter per kind of store, chosen by STORAGE_URL.
  *
@@ -10,12 +12,21 @@ export interface ObjectStore {
   put(request: StoreRequest, ctx: StoreContext): Promise<StoreResult>;
   /** Whether there is an object of this name, by whomever. */
   holds(object: ObjectAddress, signal: AbortSignal): Promise<Holding>;
+  /** Whose object is there, as its newest version says. */
+  look(object: ObjectAddress, signal: AbortSignal): Promise<Standing>;
 }
 
 export type ObjectAddress = Pick<StoreRequest, "ark" | "node">;
 
 export type Holding =
   { readonly kind: "there" } | { readonly kind: "absent" } | { readonly kind: "unavailable"; readonly message: string };
+
+export type Standing =
+  | { readonly kind: "absent" }
+  /** `belongs` is null if the version does not say it. */
+  | { readonly kind: "there"; readonly version: number; readonly belongs: Belonging | null }
+  | Refusal
+  | Unavailability;
 
 export interface StoreContext {
   readonly signal: AbortSignal;
@@ -33,6 +44,9 @@ export interface StoreRequest {
   readonly mode: StoreMode;
   /** The ARK is a new one: an object that is there, and not by this job, is somebody else's. */
   readonly fresh: boolean;
+  /** The profile that stores. It may follow versions up to `judged` (0: none); of later ones the store itself judges. */
+  readonly writer: Writer;
+  readonly judged: number;
   /** The profile's StorageNode, where the store has several. */
   readonly node: number | undefined;
   readonly note: string;
@@ -62,7 +76,19 @@ export type StoreResult =
       /** `update` if there was a version before. */
       readonly mode: StoreMode;
     }
-  /** Asking again will not help. */
-  | { readonly kind: "refused"; readonly message: string }
-  /** It may, later. */
-  | { readonly kind: "unavailable"; readonly message: string };
+  /** Another's object came there meanwhile, and the writer may not change it. */
+  | { readonly kind: "foreign" }
+  | Refusal
+  | Unavailability;
+
+/** Asking again will not help. */
+interface Refusal {
+  readonly kind: "refused";
+  readonly message: string;
+}
+
+/** It may, later. */
+interface Unavailability {
+  readonly kind: "unavailable";
+  readonly message: string;
+}

@@ -32,12 +32,17 @@ Owner: ${OWNER}
 Notification.1: ann@example.org
 `;
 
-export function profilesOf(text: string): ProfileSource {
-  const parsed = parseProfile(text);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+export function profilesOf(...texts: readonly string[]): ProfileSource {
+  const profiles = texts.map((text) => {
+    const parsed = parseProfile(text);
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+    return parsed.profile;
+  });
   return {
-    get: (name) =>
-      name === parsed.profile.profileId ? { ok: true, profile: parsed.profile } : { ok: false, problem: `no ${name}` },
+    get: (name) => {
+      const profile = profiles.find(({ profileId }) => profileId === name);
+      return profile === undefined ? { ok: false, problem: `no ${name}` } : { ok: true, profile };
+    },
   };
 }
 
@@ -88,6 +93,8 @@ export class Laboratory {
   readonly busy = new Set<string>();
   readonly locked: string[] = [];
   readonly steps: string[] = [];
+  /** What happens at a step of the job that runs. */
+  onStep: (step: string) => Promise<void> = () => Promise.resolve();
 
   private constructor(root: string, parts: ProcessorParts, minter: ReturnType<typeof countingMinter>) {
     this.root = root;
@@ -186,7 +193,8 @@ export class JobInHand {
   }
 
   #context(crashAt: number): JobContext {
-    const { busy, locked, steps } = this.#laboratory;
+    const laboratory = this.#laboratory;
+    const { busy, locked, steps } = laboratory;
     steps.length = 0;
     return {
       signal: new AbortController().signal,
@@ -194,7 +202,7 @@ export class JobInHand {
       log: { info: () => undefined, warn: () => undefined } as unknown as Log,
       failpoint(step) {
         steps.push(step);
-        return steps.length === crashAt ? Promise.reject(new Crash(step)) : Promise.resolve();
+        return steps.length === crashAt ? Promise.reject(new Crash(step)) : laboratory.onStep(step);
       },
       record: (changes) => {
         if (!this.stillOurs) return Promise.resolve(false);

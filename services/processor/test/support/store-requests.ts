@@ -21,6 +21,9 @@ export const storeRequest = (files: StoreFile[], with_: Partial<StoreRequest> = 
   job: "jid-00000001-0000-8000-8000-000000000001",
   mode: "add",
   fresh: false,
+  writer: { owner: "ark:/99999/fk4owner", collections: ["ark:/99999/fk4collection"], updatesCollections: [] },
+  // The caller has looked at whatever is there.
+  judged: Number.POSITIVE_INFINITY,
   node: undefined,
   deletes: [],
   note: "jid0000000001 of bid0000000001",

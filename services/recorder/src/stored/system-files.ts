@@ -4,7 +4,9 @@ import {
   type FormatProblem,
   parseErc,
   parseIngestFile,
+  parseMembership,
   parseMom,
+  parseOwner,
   unescapeFileName,
 } from "@sluice/ingest-formats";
 import type { StoredVersion } from "@sluice/inventory";
@@ -35,8 +37,8 @@ export function parseSystemFiles(
   if (!erc.ok) return wrong("mrt-erc.txt", erc.problems);
   const ingest = parseIngestFile(texts[INGEST_FILE]);
   if (!ingest.ok) return wrong("mrt-ingest.txt", ingest.problems);
-  const owner = texts["system/mrt-owner.txt"].trim();
-  const collections = texts["system/mrt-membership.txt"].split(/\s+/).filter((ark) => ark !== "");
+  const owner = parseOwner(texts["system/mrt-owner.txt"]);
+  const collections = parseMembership(texts["system/mrt-membership.txt"]);
   return { ok: true, facts: { owner, collections, mom: mom.value, erc: erc.value, ingest: ingest.value } };
 }
 

@@ -45,7 +45,7 @@ export function settingsOf(ports: Ports): Readonly<Record<string, string>> {
     ZOO_SERVERS: MEMBERS.map(member).join(" "),
     ZOOKEEPER_JVMFLAGS: "-Xmx256m",
     INVENTORY_URL_FILE: "/run/secrets/inventory_url",
-    MAIL_URL: `smtp://127.0.0.1:${at(ports, "SMTP_PORT")}`,
+    MAIL_URL: `smtp://127.0.0.1:${at(ports, "SMTP_PORT")}?requireTLS=false`,
     // The content of the smoke's own batch is on this machine.
     ALLOW_LOOPBACK: "true",
   };

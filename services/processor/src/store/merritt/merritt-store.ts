@@ -4,27 +4,12 @@
  * ours, and a request whose answer was lost is not repeated blindly.
  */
 import { readFile } from "node:fs/promises";
-import { escapeFileName, type ObjectInfo, parseObjectInfo } from "@sluice/ingest-formats";
-import type { Egress, IoFault } from "@sluice/safe-io";
-import type {
-  ObjectAddress,
-  ObjectStore,
-  StoreContext,
-  StoreFile,
-  StoreRequest,
-  StoreResult,
-} from "../object-store.ts";
-
-export interface MerrittStoreParts {
-  /** Without a slash at the end. */
-  readonly base: string;
-  readonly egress: Egress;
-  /** Where the storage service finds a file of the working folder. */
-  readonly urlOf: (path: string) => string;
-}
+import { escapeFileName } from "@sluice/ingest-formats";
+import type { ObjectStore, StoreContext, StoreFile, StoreRequest, StoreResult } from "../object-store.ts";
+import { MEMBERSHIP, standingOf, troubleOfFollowing } from "./belonging.ts";
+import { addressOf, ANSWER_MAX, away, lookUp, type MerrittStoreParts, type Versions } from "./look-up.ts";
 
 const MANIFEST_INLINE_MAX = 1_000_000;
-const ANSWER_MAX = 200_000_000;
 
 export const merrittStore = (parts: MerrittStoreParts): ObjectStore => ({
   name: parts.base,
@@ -34,6 +19,12 @@ export const merrittStore = (parts: MerrittStoreParts): ObjectStore => ({
     if (!found.ok) return found.result;
     return { kind: found.info.size === 0 ? "absent" : "there" };
   },
+  look: async (object, signal) => {
+    // Without a node there is no object, and `put` says so.
+    if (object.node === undefined) return { kind: "absent" };
+    const found = await lookUp(parts, object, signal);
+    return found.ok ? standingOf(parts, object, found.info, signal) : found.result;
+  },
 });
 
 async function put(parts: MerrittStoreParts, request: StoreRequest, ctx: StoreContext): Promise<StoreResult> {
@@ -42,7 +33,9 @@ async function put(parts: MerrittStoreParts, request: StoreRequest, ctx: StoreCo
   const before = await lookUp(parts, request, ctx.signal);
   if (!before.ok) return before.result;
   const own = ownVersion(before.info, request);
-  if (own !== null) return answerOf(parts, request, before.info, own);
+  if (own !== null) return answerOf(parts, request, before.info, own, EARLIER);
+  const trouble = await troubleOfFollowing(parts, request, before.info, ctx.signal);
+  if (trouble !== null) return trouble;
   if (request.fresh && before.info.size > 0) {
     return { kind: "refused", message: `the new ${request.ark} is an object already` };
   }
@@ -52,7 +45,7 @@ async function put(parts: MerrittStoreParts, request: StoreRequest, ctx: StoreCo
   const after = await lookUp(parts, request, ctx.signal);
   if (!after.ok) return after.result;
   const made = ownVersion(after.info, request);
-  if (made !== null) return answerOf(parts, request, after.info, made);
+  if (made !== null) return answerOf(parts, request, after.info, made, NEW);
   return sent ?? { kind: "unavailable", message: `${parts.base} says it has stored ${request.ark}, and has not` };
 }
 
@@ -63,42 +56,30 @@ function unfitFor({ files, node }: StoreRequest): string | null {
   return name === undefined ? null : `the storage service cannot take the name ${JSON.stringify(name)}`;
 }
 
-const addressOf = ({ base }: MerrittStoreParts, call: string, { node, ark }: ObjectAddress): string =>
-  `${base}/${call}/${node ?? ""}/${encodeURIComponent(ark)}`;
-
-type Unavailable = Extract<StoreResult, { kind: "unavailable" }>;
-type Versions = ObjectInfo["versions"];
-type LookUp = { readonly ok: true; readonly info: Versions } | { readonly ok: false; readonly result: Unavailable };
-
-async function lookUp(parts: MerrittStoreParts, request: ObjectAddress, signal: AbortSignal): Promise<LookUp> {
-  const url = addressOf(parts, "manifest", request);
-  const answer = await parts.egress.get(url, { signal, maxBytes: ANSWER_MAX });
-  if (!answer.ok && answer.error.status === 404) return { ok: true, info: new Map() };
-  if (!answer.ok) return { ok: false, result: away(answer.error) };
-  const text = await answer.value.text();
-  if (!text.ok) return { ok: false, result: away(text.error) };
-  const info = parseObjectInfo(text.value);
-  if (info.ok && info.value.ark === request.ark) return { ok: true, info: info.value.versions };
-  return {
-    ok: false,
-    result: { kind: "unavailable", message: `${parts.base} gives no readable account of ${request.ark}` },
-  };
-}
-
-const away = ({ message }: IoFault): Unavailable => ({ kind: "unavailable", message });
-
 function ownVersion(info: Versions, { files }: StoreRequest): number | null {
   const ours = files.find(({ logicalPath }) => logicalPath === "system/mrt-ingest.txt")?.sha256;
   const found = [...info].find(([, version]) => version.files.get("system/mrt-ingest.txt")?.digest === ours);
   return found === undefined ? null : found[0];
 }
 
+const MANIFEST = "system/mrt-manifest.txt";
+
+/** Not compared. The manifest is not in itself: the service never hears of it as a file. */
+const NEW: readonly string[] = [MANIFEST];
+/** Since an earlier run the object may have got further collections. */
+const EARLIER: readonly string[] = [MANIFEST, MEMBERSHIP];
+
 /** Believed only if it has every file as we have it. */
-function answerOf(parts: MerrittStoreParts, request: StoreRequest, info: Versions, version: number): StoreResult {
+function answerOf(
+  parts: MerrittStoreParts,
+  request: StoreRequest,
+  info: Versions,
+  version: number,
+  except: readonly string[],
+): StoreResult {
   const stored = info.get(version)?.files;
-  // The manifest is not in itself: the service never hears of it as a file.
   const wrong = request.files
-    .filter(({ logicalPath }) => logicalPath !== MANIFEST)
+    .filter(({ logicalPath }) => !except.includes(logicalPath))
     .find(({ logicalPath, sha256 }) => stored?.get(logicalPath)?.digest !== sha256);
   if (wrong !== undefined) {
     return { kind: "refused", message: `version ${version} of ${request.ark} has another ${wrong.logicalPath}` };
@@ -106,8 +87,6 @@ function answerOf(parts: MerrittStoreParts, request: StoreRequest, info: Version
   const manifestUrl = addressOf(parts, "manifest", request);
   return { kind: "stored", version, manifestUrl, mode: version === 1 ? "add" : "update" };
 }
-
-const MANIFEST = "system/mrt-manifest.txt";
 
 /** Null: it says that it has stored the object. */
 async function send(

@@ -1,8 +1,10 @@
 /** STORAGE_URL=ocfl:DIR: objects in an OCFL 1.1 storage root on a file system. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Holding, ObjectStore, StoreContext, StoreRequest, StoreResult } from "../object-store.ts";
-import { INVENTORY_NAME, type PrintedInventory, printInventory, versionName } from "./inventory.ts";
+import { mayChange } from "@sluice/ingest-formats";
+import type { Holding, ObjectStore, Standing, StoreContext, StoreRequest, StoreResult } from "../object-store.ts";
+import { belongingOf } from "./belonging.ts";
+import { headNumber, INVENTORY_NAME, type PrintedInventory, printInventory, versionName } from "./inventory.ts";
 import { locate, type ObjectLocation } from "./layout.ts";
 import { lookAtObject, mendObject } from "./object.ts";
 import { placeObject, placeVersion, stageVersion } from "./place.ts";
@@ -21,6 +23,7 @@ export async function openOcflStore(folder: string, nowMs: number): Promise<Obje
       return orUnavailable(put({ root, location, path: join(root.path, location.path), request, ctx }));
     },
     holds: ({ ark }) => orUnavailable(holds(join(root.path, locate(ark).path), ark)),
+    look: ({ ark }) => orUnavailable(look(join(root.path, locate(ark).path), ark)),
   };
 }
 
@@ -39,6 +42,14 @@ const holds = async (path: string, ark: string): Promise<Holding> => {
   const { kind } = await lookAtObject(path, ark);
   return { kind: kind === "absent" ? "absent" : "there" };
 };
+
+async function look(path: string, ark: string): Promise<Standing> {
+  const found = await lookAtObject(path, ark);
+  if (found.kind === "absent") return found;
+  if (found.kind === "damaged") return { kind: "refused", message: found.why };
+  const { inventory } = found.printed;
+  return { kind: "there", version: headNumber(inventory), belongs: await belongingOf(path, inventory) };
+}
 
 interface Put {
   readonly root: StorageRoot;
@@ -65,7 +76,16 @@ async function tryOnce(job: Put, staging: string): Promise<StoreResult | "taken"
   const found = await mendObject(job.path, job.request.ark, staging);
   if (found.kind === "damaged") return { kind: "refused", message: found.why };
   const current = found.kind === "whole" ? found.printed : null;
-  return (current === null ? null : answerOfBefore(job, current)) ?? (await addVersion(job, current, staging));
+  const before = current === null ? null : answerOfBefore(job, current);
+  if (before !== null) return before;
+  return (await mayFollow(job, current)) ? addVersion(job, current, staging) : { kind: "foreign" };
+}
+
+/** Judged here as well, because a version that came meanwhile was not judged by the caller; its number is then ours to lose. */
+async function mayFollow({ path, request }: Put, current: PrintedInventory | null): Promise<boolean> {
+  if (current === null || headNumber(current.inventory) <= request.judged) return true;
+  const belongs = await belongingOf(path, current.inventory);
+  return belongs !== null && mayChange(request.writer, belongs);
 }
 
 /** The answer this job got when it was stored, if it was. */
