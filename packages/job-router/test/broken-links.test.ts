@@ -35,6 +35,8 @@ beforeEach(async () => {
   });
   await waitFor(() => second.router.stats().shardsOwned > 0 && first.router.stats().shardsOwned > 0);
   await settled(first, second);
+  // Through the proxy, and not only in the tree: what is given to a line that is just being made may be sent, and then lost.
+  await waitFor(() => first.router.shards().every(({ shard }) => first.router.isServed(shard)));
   taken.length = 0;
 });
 afterEach(async () => {
