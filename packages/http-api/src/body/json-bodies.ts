@@ -8,7 +8,7 @@ import { type JsonExcess, type JsonLimits, JsonScanner } from "./json-scanner.ts
 export const JSON_BYTES_DEFAULT = 1_000_000;
 /** What a body of any API may hold, unless its operation says otherwise. */
 export const JSON_VALUES_MAX = 500_000;
-export const JSON_DEPTH_MAX = 200;
+export const JSON_DEPTH_MAX = 120;
 
 /** A member of the body by which a caller can be refused before the rest is read. */
 export interface FirstMember {
@@ -63,7 +63,7 @@ function refuseExcess(excess: JsonExcess | null, limits: JsonLimits): void {
 const excessProblem = (excess: JsonExcess, { maxValues, maxDepth }: JsonLimits): Problem =>
   excess === "values"
     ? problem("PAYLOAD_TOO_LARGE", `the body has more than ${maxValues} values`)
-    : problem("PAYLOAD_TOO_LARGE", `the body is nested more than ${maxDepth} deep`);
+    : problem("MALFORMED_REQUEST", `the body is nested more than ${maxDepth} levels deep`);
 
 interface Reading {
   readonly limitBytes: number;
