@@ -59,6 +59,7 @@ export {
   BatchRefusals,
   KEPT_STATES,
   NewBatch,
+  OBJECTS_MAX,
   SUBMISSION_FIELDS,
   SubmittedBatch,
   SubmittedObject,

@@ -1,4 +1,5 @@
 import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
+import { HTTP_FIELDS } from "@sluice/http-api";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import {
   baseConfig,
@@ -23,6 +24,7 @@ export const adminConfig = baseConfig.extend({
   PORT: port().default(8_081),
   HOST: z.string().default("127.0.0.1"),
   ...ACCESS_FIELDS,
+  ...HTTP_FIELDS,
   /** However many scrape and look, ZooKeeper is asked at most this often. */
   SURVEY_MAX_AGE_MS: wholeNumber({ max: 60_000 }).default(2_000),
   /** How often the whole tree is looked over for contradictions; 0 = never. */

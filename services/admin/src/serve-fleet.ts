@@ -1,5 +1,5 @@
 import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
-import { makeEventStreams } from "@sluice/http-api";
+import { countRefusals, HTTP_METRICS, makeEventStreams } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import { queueAccess } from "@sluice/queue-core";
 import { type ExtraServer, type Instruments, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
@@ -96,6 +96,7 @@ export function serveFleet(
     deps,
     authenticator: authenticatorOf(config, session, fetchKeys, parts),
     callsPerMinute: config.CALLS_PER_MINUTE,
+    bodyBytesPerCaller: config.BODY_BYTES_PER_CALLER,
     jobApiUrl: config.JOB_API_URL ?? null,
     pages: (router) => addConsole(router, outside.consoleDir ?? CONSOLE_DIR),
   });
@@ -113,6 +114,8 @@ export function serveFleet(
       host: config.HOST,
       port: config.PORT,
       graceMs: config.SHUTDOWN_GRACE_MS,
+      limits: config,
+      onRefused: countRefusals(makeInstruments(HTTP_METRICS, registry)),
       log,
       onClose: () => streams.close(),
       onListening: (url) => outside.onListening?.(url),

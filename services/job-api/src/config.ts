@@ -1,4 +1,5 @@
 import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
+import { HTTP_FIELDS } from "@sluice/http-api";
 import { SHARDS } from "@sluice/job-queue";
 import {
   baseConfig,
@@ -27,6 +28,7 @@ export const jobApiConfig = baseConfig.extend({
   PORT: port().default(8_082),
   HOST: z.string().default("127.0.0.1"),
   ...ACCESS_FIELDS,
+  ...HTTP_FIELDS,
   /** Workers ask often. */
   CALLS_PER_MINUTE: wholeNumber({ min: 1, max: 10_000_000 }).default(600_000),
   /** Bedrock's protocol. On a loopback address whoever comes without a token is tenant `default`; elsewhere nobody is. */

@@ -1,6 +1,6 @@
 /** Everything that listens: HTTP and Bedrock's protocol. */
 import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
-import { type HttpServer, listen } from "@sluice/http-api";
+import { countRefusals, HTTP_METRICS, type HttpServer, listen } from "@sluice/http-api";
 import { Errands, type Hear, jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
 import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
@@ -41,12 +41,14 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
     ],
     authenticator,
     callsPerMinute: config.CALLS_PER_MINUTE,
+    bodyBytesPerCaller: config.BODY_BYTES_PER_CALLER,
     metrics,
     log,
     version: config.SLUICE_VERSION,
   });
-  // Who waits for a job asks for a long time.
-  const http = orThrow(await listen(app, { host: config.HOST, port: config.PORT, requestTimeoutMs: 0 })).server;
+  const { HOST: host, PORT: port } = config;
+  const onRefused = countRefusals(makeInstruments(HTTP_METRICS, registry));
+  const http = orThrow(await listen(app, { host, port, limits: config, onRefused })).server;
   const wire = await openWire(config, opened, authenticator, {
     service,
     hear,

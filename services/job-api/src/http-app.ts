@@ -17,17 +17,19 @@ export interface HttpParts {
   readonly operations: readonly Operation[];
   readonly authenticator: Authenticator;
   readonly callsPerMinute: number;
+  readonly bodyBytesPerCaller: number;
   readonly metrics: Instruments<typeof DOOR_METRICS>;
   readonly log: Log;
   readonly version: string;
 }
 
-export function jobApp({ operations, authenticator, callsPerMinute, metrics, log, version }: HttpParts): Express {
+export function jobApp(parts: HttpParts): Express {
+  const { operations, authenticator, callsPerMinute, bodyBytesPerCaller, metrics, log, version } = parts;
   const onError = (error: unknown, requestId: string): void =>
     log.error({ err: error, request_id: requestId }, "a request failed");
   return createApp({ onError }, (app) => {
     serveDocs(app, jobDocument(operations, version));
-    app.use(...wall({ authenticator, callsPerMinute, onRefused: () => metrics.refused.inc() }));
+    app.use(...wall({ authenticator, callsPerMinute, bodyBytesPerCaller, onRefused: () => metrics.refused.inc() }));
     addOperations(
       app,
       operations.map((each) => counted(each, metrics)),

@@ -34,6 +34,7 @@ export interface AppParts {
   readonly deps: AdminDeps;
   readonly authenticator: Authenticator;
   readonly callsPerMinute: number;
+  readonly bodyBytesPerCaller?: number;
   /** Where the general job queue is; null: nowhere. */
   readonly jobApiUrl: string | null;
   /** Pages: they need no caller. */
@@ -54,7 +55,7 @@ export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...mailOperations(deps),
 ];
 
-export function adminApp({ deps, authenticator, callsPerMinute, jobApiUrl, pages }: AppParts): Express {
+export function adminApp({ deps, authenticator, jobApiUrl, pages, ...limits }: AppParts): Express {
   const { log, metrics } = deps;
   const operations = adminOperations(deps);
   const onError = (error: unknown, requestId: string): void =>
@@ -64,7 +65,7 @@ export function adminApp({ deps, authenticator, callsPerMinute, jobApiUrl, pages
     const onRefused = (): void => metrics.refused.inc();
     addLogin(app, { authenticator, cookie: COOKIE, limit: limitGuesses(GUESSES_PER_MINUTE), onRefused });
     pages(app);
-    app.use("/v1", ...wall({ authenticator, cookie: COOKIE, onRefused, callsPerMinute }));
+    app.use("/v1", ...wall({ authenticator, cookie: COOKIE, onRefused, ...limits }));
     addOperations(
       app,
       operations.map((each) => counted(each, metrics, deps.clock)),

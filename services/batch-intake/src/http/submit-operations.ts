@@ -1,6 +1,7 @@
 /** Batches are submitted: as JSON, or as a form that brings the payload along. */
 import { callerOf, endpointSpec, operation, type Operation, type Reply } from "@sluice/http-api";
-import { Accepted, INTAKE, NewBatch } from "@sluice/wire";
+import { inScope } from "@sluice/access";
+import { Accepted, INTAKE, NewBatch, OBJECTS_MAX } from "@sluice/wire";
 import type { Request } from "express";
 import { accept } from "../submission/accept.ts";
 import { schedule, type Scheduled } from "../submission/schedule.ts";
@@ -14,7 +15,11 @@ import { takeForm } from "./take-form.ts";
 import { takeObjects } from "./take-objects.ts";
 
 /** Some 50,000 objects; more belong into a manifest. */
-const BODY_MAX_BYTES = 16 * 1024 * 1024;
+export const BODY_MAX_BYTES = 16 * 1024 * 1024;
+/** Of each object eleven: itself and its fields. */
+const BODY_MAX_VALUES = 12 * OBJECTS_MAX;
+/** Smaller bodies may name their profile anywhere. */
+export const PROFILE_WITHIN_BYTES = 1024 * 1024;
 
 export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
   operation(
@@ -28,6 +33,13 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       body: {
         json: NewBatch,
         limitBytes: BODY_MAX_BYTES,
+        maxValues: BODY_MAX_VALUES,
+        first: {
+          name: JSON_NAMES.profile,
+          withinBytes: PROFILE_WITHIN_BYTES,
+          refuses: (profile, response) =>
+            inScope(callerOf(response).scope, profile) ? null : refusalProblem({ kind: "not-theirs", profile }, "body"),
+        },
         form: { fields: BatchFormSchema, files: "file" },
         example: { profile: "sluice_demo_content", payload_url: "https://example.org/batch.checkm", submitter: "ada" },
       },
