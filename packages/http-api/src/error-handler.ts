@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from "express";
 
+import { BODY_DEPTH } from "./nesting.ts";
 import { type Problem, problem } from "./problem.ts";
 import { sendProblem } from "./reply.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -18,7 +19,11 @@ export function errorHandler(onError: OnError): ErrorRequestHandler {
   };
 }
 
+/** The type of the error of a body that is refused for its depth. */
+export const TOO_DEEP = "entity.too.deep";
+
 const BY_TYPE: Readonly<Record<string, Problem>> = {
+  [TOO_DEEP]: problem("MALFORMED_REQUEST", `the body is nested more than ${BODY_DEPTH} levels deep`),
   "entity.too.large": problem("PAYLOAD_TOO_LARGE", "the body is larger than allowed"),
   "entity.parse.failed": problem("MALFORMED_REQUEST", "the body is not valid JSON"),
   "entity.verify.failed": problem("MALFORMED_REQUEST", "the body cannot be read"),

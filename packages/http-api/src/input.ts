@@ -1,6 +1,8 @@
 import { json, type Request, type RequestHandler } from "express";
 import type { z } from "zod";
 
+import { TOO_DEEP } from "./error-handler.ts";
+import { isNestedTooDeep } from "./nesting.ts";
 import { type Problem, problem, type ProblemItem } from "./problem.ts";
 
 export type Input<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
@@ -33,7 +35,15 @@ const pointerOf = (path: readonly PropertyKey[]): string =>
 
 /** Reads JSON bodies up to a limit. Without a JSON content type the body stays undefined. */
 export const jsonBodies = (limitBytes = 1_000_000): RequestHandler =>
-  json({ limit: limitBytes, strict: true, inflate: false, type: ["application/json", "application/*+json"] });
+  json({
+    limit: limitBytes,
+    strict: true,
+    inflate: false,
+    type: ["application/json", "application/*+json"],
+    verify: (_request, _response, bytes) => {
+      if (isNestedTooDeep(bytes)) throw Object.assign(new Error("nested too deep"), { type: TOO_DEEP });
+    },
+  });
 
 /** Whether the request brings a multipart form. */
 export const hasForm = (request: Request): boolean =>

@@ -1,4 +1,5 @@
 /** FinishJob, RetryJob and FailJob: how a run ends. */
+import { FOLLOWERS_SHARE } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { followOn, isGood } from "./chain.ts";
 import type { FailJob, FinishJob, RetryJob } from "./commands.ts";
@@ -54,7 +55,8 @@ function makeAskedFor(
 ): Status | null {
   if (jobs.length === 0) return null;
   if (isLarge(jobs)) return STATUS.malformed("then");
-  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now);
+  const most = Math.floor(shard.jobsPerTenant * FOLLOWERS_SHARE);
+  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now, most);
   return status.code === STATUS.ok.code ? null : status;
 }
 
