@@ -206,3 +206,34 @@ describe("one tenant", () => {
     expect(bench.ask("CreateJob", { name: "a" })).toBe("200 OK");
   });
 });
+
+describe("what is sealed in a job of the fleet's own", () => {
+  const SEALED = "405 What is sealed in the data of a job cannot be changed: delete the job and make another";
+  const data = (batch: string, runs = 0): string => JSON.stringify({ sealed: { batch }, runs });
+  const make = (bench: Bench): number => {
+    const made = { name: "fleet/deposit/a", unique: "true", data: data("hers"), repeat: "DAILY" };
+    expect(bench.ask("CreateJob", made, "system")).toBe("200 OK");
+    return bench.get("fleet/*", {}, "system").view.jobID;
+  };
+
+  test("cannot be changed by any command, other data can", () => {
+    const bench = new Bench();
+    const id = make(bench);
+    for (const text of [data("his"), "{}", '{"runs":1}'])
+      expect(bench.ask("UpdateJob", { jobID: id, data: text }, "system")).toBe(SEALED);
+    for (const verb of ["FinishJob", "RetryJob", "FailJob"])
+      expect(bench.ask(verb, { jobID: id, data: data("his") }, "system")).toBe(SEALED);
+    expect(bench.ask("RetryJob", { jobID: id, name: "fleet/deposit/b" }, "system")).toBe(SEALED);
+    const again = { name: "fleet/deposit/a", unique: "true", overwrite: "true", data: data("his") };
+    expect(bench.ask("CreateJob", again, "system")).toBe(SEALED);
+    expect(bench.ask("FinishJob", { jobID: id, data: data("hers", 1) }, "system")).toBe("200 OK");
+    expect(bench.ask("UpdateJob", { jobID: id, data: data("hers", 2) }, "system")).toBe("200 OK");
+  });
+
+  test("cannot be put into a job that has none", () => {
+    const bench = new Bench();
+    bench.ask("CreateJob", { name: "fleet/purge" }, "system");
+    const { view } = bench.get("fleet/*", {}, "system");
+    expect(bench.ask("UpdateJob", { jobID: view.jobID, data: data("his") }, "system")).toBe(SEALED);
+  });
+});

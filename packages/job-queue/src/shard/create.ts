@@ -4,6 +4,7 @@ import type { Job } from "../records.ts";
 import { SYSTEM_TENANT } from "../tenants.ts";
 import { wholeJob } from "../whole-job.ts";
 import type { CreateJobs, NewJob } from "./commands.ts";
+import { sealProblem } from "./sealed.ts";
 import { type Reply, reply } from "./views.ts";
 import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
@@ -107,6 +108,8 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
       if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
       const merged = job.overwrite ? mergedFields(known, job.data) : null;
       if (merged !== null && isTooLarge(merged.data)) return STATUS.malformed("data");
+      const sealed = merged && sealProblem(tenant, { ...known, name: job.name }, { ...merged, name: job.name });
+      if (sealed !== null) return sealed;
       found.set(key, { ...known, ...merged });
     } else if (known === null) found.set(key, { parent: job.parent ?? undefined, ...dataFields(job.data) });
     plans.push({ job, mock });

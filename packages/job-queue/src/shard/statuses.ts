@@ -37,6 +37,7 @@ export const STATUS = {
   leaseLost: status(405, "This job was given to another worker"),
   deleteRunning: status(405, "Can't delete a RUNNING job"),
   deletePaused: status(405, "Can't delete a parent jobs with children running"),
+  sealed: status(405, "What is sealed in the data of a job cannot be changed: delete the job and make another"),
   unknownVerb: status(430, "Unrecognized command"),
   mockMismatch: status(500, "Mock Mismatch"),
   broken: status(500, "Internal error"),
