@@ -112,6 +112,7 @@ export async function startApp(
   journalMaxRecords = 100,
   wall: Partial<WallOptions> = {},
   schedules: HttpDeps["schedules"] = null,
+  callerById: HttpDeps["callerById"] | null = null,
 ) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
@@ -130,6 +131,8 @@ export async function startApp(
     reading: readingOf(queue, backlog),
     wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, ...wall },
     schedules,
+    scheduleLimits: { perDepositor: 3, leastIntervalMs: 900_000 },
+    callerById: callerById ?? (() => OPEN_TO_ALL.authenticate("")),
     log: silentLog(),
   };
   const listening = await listen(makeApp(deps), { port: 0, requestTimeoutMs: 0 });

@@ -20,6 +20,7 @@ import {
 } from "../queue-port.ts";
 import { type Hear, heardQueue } from "../heard.ts";
 import { isPutOff, putOff } from "../put-off.ts";
+import { shownQueue } from "../shown.ts";
 import type { Errands } from "./errands.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Shown } from "./json-printer.ts";
@@ -89,7 +90,7 @@ export class Conversation {
     const { tenant, caller = this.#peer.name } = admission;
     const refusal = line.admitted(tenant);
     if (refusal !== null) return wireReplyOf(statusOnly(refusal), shown);
-    const queue = heardQueue(this.#ports.queue, this.#ports.hear, { door: "tcp", caller });
+    const queue = heardQueue(shownQueue(this.#ports.queue), this.#ports.hear, { door: "tcp", caller });
     return wireReplyOf(await this.#reply(request, { tenant, queue }, line), shown);
   }
 
