@@ -214,6 +214,8 @@ function runnersOf(
       worker: config.WORKER_ID,
       instance,
       timeoutMs: config.CONTAINER_TIMEOUT_MS,
+      images: config.CONTAINER_IMAGES ?? [],
+      output: { files: config.FILESET_MAX_FILES, bytes: config.FILESET_MAX_BYTES },
       later,
     }),
   };
