@@ -61,6 +61,7 @@ export const DEPOSIT_SCHEDULE_COMMANDS: readonly Command[] = [
   },
   {
     ...own,
+    permission: INTAKE.cancelSchedule.permission,
     words: ["deposits", "cancel"],
     says: "Cancel one of your deposits for later",
     takes: [ID],
