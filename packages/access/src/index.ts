@@ -27,7 +27,14 @@ export {
   jwtVerifier,
   makeJwtVerifier,
 } from "./jwt.ts";
-export { type Authentication, type Authenticator, type AuthenticatorParts, makeAuthenticator } from "./authenticate.ts";
+export {
+  type Authentication,
+  type Authenticator,
+  type AuthenticatorParts,
+  type CallerLookup,
+  canBeLookedUp,
+  makeAuthenticator,
+} from "./authenticate.ts";
 export { ACCESS_FIELDS, ACCESS_RELATIONS, type AccessSettings } from "./settings.ts";
 export { type KeyFetcher, openKeyFetcher } from "./fetch-keys.ts";
 export { type AccessParts, ANYBODY, openAccess } from "./open-access.ts";

@@ -55,7 +55,7 @@ export function makeJwtVerifier(settings: JwtSettings, fetchKeys: FetchKeys): Jw
 
 /** OpenID Connect Discovery 1.0: the issuer describes itself, and must name itself as we do. */
 async function discover(issuer: string, fetchKeys: FetchKeys): Promise<string> {
-  const url = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+  const url = `${issuer.replace(/(?<!\/)\/+$/, "")}/.well-known/openid-configuration`;
   const response = await fetchKeys(url, {
     headers: new Headers({ accept: "application/json" }),
     signal: AbortSignal.timeout(KEYS_TIMEOUT_MS),

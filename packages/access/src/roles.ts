@@ -33,6 +33,8 @@ export const PERMISSIONS = {
     everyTenant: true,
     means: "take workers' jobs away from them",
   },
+  "schedule-deposits": { roles: ["admin"], wholeFleet: false, means: "make, see and cancel deposits for later" },
+  "run-schedules": { roles: ["admin"], wholeFleet: true, means: "run others' deposits for later, in their names" },
   "mend-tree": { roles: ["admin"], wholeFleet: true, means: "repair and restore the tree" },
   "manage-tokens": { roles: ["admin"], wholeFleet: true, means: "make, list and revoke tokens" },
 } as const satisfies Readonly<Record<string, PermissionRow>>;

@@ -69,6 +69,27 @@ describe("Basic authentication", () => {
   });
 });
 
+describe("a caller who is not there", () => {
+  it("is found by their id as they are now, and not when their token has ended", async () => {
+    const [{ record }, { record: old }] = [
+      minted({ collections: ["a_content"] }),
+      minted({ expires: "2026-01-01T00:00:00Z" }),
+    ];
+    const callers = authenticatorOf(holding(record, old));
+    expect(await callers.callerById(`token:${record.id}`)).toMatchObject({
+      kind: "caller",
+      caller: { id: `token:${record.id}`, name: "Ada", role: "operator", scope: ["a_content"] },
+    });
+    expect(await callers.callerById(`token:${old.id}`)).toEqual({
+      kind: "refused",
+      why: "their token expired at 2026-01-01T00:00:00Z",
+    });
+    for (const id of ["token:gone", "https://login.example ada", "anybody"])
+      expect(await callers.callerById(id)).toMatchObject({ kind: "refused" });
+    expect(await authenticatorOf(SILENT).callerById(`token:${record.id}`)).toEqual({ kind: "silence" });
+  });
+});
+
 describe("roles", () => {
   it("lets viewers change nothing", () => {
     const changing = ["submit", "act-on-deposits", "act-on-fleet", "mend-tree", "manage-tokens"] as const;

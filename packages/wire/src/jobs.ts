@@ -120,6 +120,17 @@ const LOOKING_ENDPOINTS = {
     params: ofJob,
     answer: QueuedJobDetail,
   }),
+  sealedData: endpoint({
+    id: "sealedData",
+    method: "get",
+    path: "/v1/tenants/{tenant}/jobs/{id}/sealed",
+    group: "Queue",
+    summary: "The data of a deposit for later, whole: for the intake that made it",
+    permission: "schedule-deposits",
+    params: ofJob,
+    answer: z.object({ name: z.string(), data: z.record(z.string(), z.unknown()) }),
+    status: 200,
+  }),
   jobResult: endpoint({
     ...looking,
     id: "jobResult",

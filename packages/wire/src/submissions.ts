@@ -65,6 +65,28 @@ export const NewBatch = z
   .meta({ id: "NewBatch" });
 export type NewBatch = z.infer<typeof NewBatch>;
 
+/** A deposit for later, as its maker sees it. */
+export const ScheduledDeposit = z
+  .object({
+    id: z.int().describe("its job in the tenant `system` of the job queue"),
+    state: z.string(),
+    created: z.string(),
+    next_run: z.string().nullable(),
+    last_run: z.string().nullable(),
+    repeat: z.string().describe("empty: it runs once"),
+  })
+  .meta({ id: "ScheduledDeposit" });
+export type ScheduledDeposit = z.infer<typeof ScheduledDeposit>;
+
+export const ScheduledDepositDetail = ScheduledDeposit.extend({
+  runs: z.int().describe("that have submitted"),
+  batch: z
+    .record(z.string(), z.unknown())
+    .describe("what is submitted; queries of URLs and mail addresses are left out"),
+  last_runs: z.array(z.object({ ended: z.string(), exit: z.int().nullable(), result: z.string().nullable() })),
+}).meta({ id: "ScheduledDepositDetail" });
+export type ScheduledDepositDetail = z.infer<typeof ScheduledDepositDetail>;
+
 export const Accepted = z
   .object({
     id: z.string().describe("`bid-` and a UUID; of a schedule, `job-` and its number"),

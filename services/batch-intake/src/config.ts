@@ -59,6 +59,10 @@ export const intakeConfig = baseConfig.extend({
   JOB_API_URL: serviceUrl().optional(),
   /** An admin's, since schedules are jobs of the fleet itself; JOB_API_TOKEN_FILE names a file that holds it. */
   JOB_API_TOKEN: z.string().optional(),
+  /** Deposits for later that one depositor can have. */
+  SCHEDULES_PER_DEPOSITOR: wholeNumber({ min: 1, max: 200 }).default(100),
+  /** From one run of such a deposit to the next. */
+  SCHEDULE_INTERVAL_MIN_MS: wholeNumber({ min: 0 }).default(900_000),
 });
 
 export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;

@@ -119,6 +119,7 @@ function submissionServer(
       if (change === "refused" || change === "cut") log.warn({ change }, "a listener was turned away");
     },
   });
+  const wall = openWall(config, fetchKeys, service);
   const app = makeApp({
     queue: makeIntakeQueue(queue),
     backlog: journaled.backlog,
@@ -138,8 +139,13 @@ function submissionServer(
     hostname,
     version: config.SLUICE_VERSION,
     reading,
-    wall: openWall(config, fetchKeys, service),
+    wall,
+    callerById: (id) => wall.authenticator.callerById(id),
     schedules: openSchedules(config),
+    scheduleLimits: {
+      perDepositor: config.SCHEDULES_PER_DEPOSITOR,
+      leastIntervalMs: config.SCHEDULE_INTERVAL_MIN_MS,
+    },
     log,
   });
   let server: HttpServer | null = null;

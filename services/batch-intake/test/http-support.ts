@@ -125,6 +125,7 @@ export async function startApp(
   wall: Partial<WallOptions> = {},
   schedules: HttpDeps["schedules"] = null,
   quota: Partial<QuotaLimits> = {},
+  callerById: HttpDeps["callerById"] | null = null,
 ) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
@@ -144,6 +145,8 @@ export async function startApp(
     reading: readingOf(queue, backlog),
     wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, ...wall },
     schedules,
+    scheduleLimits: { perDepositor: 3, leastIntervalMs: 900_000 },
+    callerById: callerById ?? (() => OPEN_TO_ALL.authenticate("")),
     log: silentLog(),
   };
   const listening = await listen(makeApp(deps), { port: 0 });

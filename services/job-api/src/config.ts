@@ -1,6 +1,7 @@
 import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
 import { HTTP_FIELDS } from "@sluice/http-api";
-import { SHARDS } from "@sluice/job-queue";
+import { ERRAND_LIMITS, LOBBY_LIMITS } from "@sluice/job-doors";
+import { JOBS_PER_SHARD, JOBS_PER_TENANT, SHARDS } from "@sluice/job-queue";
 import {
   baseConfig,
   type Environment,
@@ -34,6 +35,16 @@ export const jobApiConfig = baseConfig.extend({
   /** Bedrock's protocol. On a loopback address whoever comes without a token is tenant `default`; elsewhere nobody is. */
   BEDROCK_PORT: port().default(8_888),
   BEDROCK_HOST: z.string().default("127.0.0.1"),
+  /** Connections to it. One without an accepted request makes room for the next; a tenant has at most so many. */
+  BEDROCK_CONNECTIONS: wholeNumber({ min: 1, max: 100_000 }).default(LOBBY_LIMITS.connections),
+  BEDROCK_CONNECTIONS_PER_TENANT: wholeNumber({ min: 1 }).default(LOBBY_LIMITS.perTenant),
+  /** What connections without an accepted request may have sent together. */
+  BEDROCK_UNACCEPTED_BYTES: wholeNumber({ min: 100_000 }).default(LOBBY_LIMITS.strangersBytes),
+  /** Commands for later, and such whose answer nobody wants: of all tenants, and of one. */
+  DEFERRED_COMMANDS: wholeNumber({ min: 1 }).default(ERRAND_LIMITS.all),
+  DEFERRED_COMMANDS_PER_TENANT: wholeNumber({ min: 1 }).default(ERRAND_LIMITS.perTenant),
+  /** Live jobs of one tenant; a shard holds 200,000 of all its tenants. */
+  JOBS_PER_TENANT: wholeNumber({ min: 1, max: JOBS_PER_SHARD }).default(JOBS_PER_TENANT),
   /** Where the other job-apis reach this one; without JOB_PEER_SECRET on a loopback address only. */
   PEER_PORT: port().default(8_889),
   PEER_HOST: z.string().default("127.0.0.1"),

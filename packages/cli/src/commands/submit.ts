@@ -29,7 +29,11 @@ const FIELDS: readonly Option[] = [
   { name: "primary-id", value: "ARK", says: "the object's ARK" },
   { name: "local-id", value: "ID", says: "the object's local ids, separated by ;" },
   { name: "submitter", value: "NAME", says: "who submits; you if not given" },
-  { name: "notification", value: "MAIL", says: "who is told instead of the profile's addresses: yourself, or whom the profile allows, separated by commas" },
+  {
+    name: "notification",
+    value: "MAIL",
+    says: "who is told instead of the profile's addresses: yourself, or whom the profile allows, separated by commas",
+  },
   { name: "note", value: "TEXT", says: "kept with the batch" },
   { name: "digest-type", value: "NAME", says: "of the payload's digest, as sha-256" },
   { name: "digest-value", value: "HEX", says: "the payload's digest: checked" },
@@ -156,7 +160,7 @@ async function sendFiles(context: Context, fields: Fields, key: string): Promise
   }
   const progress = makeProgress(io);
   const answer = await sendForm<Accepted>({
-    url: `${(where.intake ?? "").replace(/\/+$/, "")}${INTAKE.submitBatch.path}`,
+    url: `${(where.intake ?? "").replace(/(?<!\/)\/+$/, "")}${INTAKE.submitBatch.path}`,
     token: where.token,
     fields,
     files,

@@ -73,7 +73,11 @@ const portsOf = (owner: ShardOwner): JobPorts => ({
   blobs: null,
   leaving: new AbortController().signal,
   hear: () => undefined,
-  errands: new Errands(later),
+  errands: new Errands(later, {
+    onError: (error) => {
+      throw error;
+    },
+  }),
   now: () => Date.now(),
   handlers: {
     put: () => Promise.resolve({ ok: false, why: "no-answer" }),

@@ -3,6 +3,7 @@ import { BlockList, createServer, type AddressInfo, type Server, type Socket } f
 import { Errands } from "./errands.ts";
 import type { WirePorts } from "./conversation.ts";
 import { renewAll } from "./held-leases.ts";
+import { Lobby, LOBBY_LIMITS, type LobbyLimits } from "./lobby.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits, WireConnection } from "./wire-connection.ts";
 
 export interface WireServerOptions extends Omit<WirePorts, "errands"> {
@@ -10,8 +11,10 @@ export interface WireServerOptions extends Omit<WirePorts, "errands"> {
   readonly host?: string;
   /** 0: any that is free. */
   readonly port: number;
-  readonly connections?: number;
+  readonly lobby?: Partial<LobbyLimits>;
   readonly limits?: Partial<ConnectionLimits>;
+  /** Those of the other doors, where there are some: their bounds are for all doors together. */
+  readonly errands?: Errands;
 }
 
 export interface WireServer {
@@ -26,19 +29,19 @@ export type WireListening =
 const RENEW_EVERY_MS = 1000;
 /** Ten probes a second apart follow: a machine that died is noticed within a lease and a half. */
 const KEEP_ALIVE_AFTER_MS = 2000;
-const CONNECTIONS = 1000;
 
 export async function listenOnWire(options: WireServerOptions): Promise<WireListening> {
-  const ports: WirePorts = { ...options, errands: new Errands(options.later) };
+  const errands = options.errands ?? new Errands(options.later, { onError: options.onError });
+  const ports: WirePorts = { ...options, errands };
   const limits = { ...CONNECTION_LIMITS, ...options.limits };
+  const lobby = new Lobby({ ...LOBBY_LIMITS, ...options.lobby });
   const open = new Set<WireConnection>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
-    const connection = new WireConnection(socket, peerOf(socket), ports, limits);
+    const connection = new WireConnection(socket, peerOf(socket), ports, limits, lobby);
     open.add(connection);
     connection.closed.addEventListener("abort", () => open.delete(connection), { once: true });
   });
-  server.maxConnections = options.connections ?? CONNECTIONS;
   const problem = await listening(server, options.port, options.host ?? "127.0.0.1");
   if (problem !== null) return { ok: false, message: problem };
   const stopRenewing = keepRenewing(ports, open);
@@ -64,7 +67,7 @@ function keepRenewing(ports: WirePorts, open: ReadonlySet<WireConnection>): () =
   let stop: () => void = () => undefined;
   let isOver = false;
   const rest = (): void => {
-    if (!isOver) stop = ports.later(RENEW_EVERY_MS, () => void round());
+    if (!isOver) stop = ports.later(RENEW_EVERY_MS, () => void round().catch(ports.onError));
   };
   const round = async (): Promise<void> => {
     await renewAll(

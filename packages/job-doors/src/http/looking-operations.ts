@@ -1,8 +1,8 @@
 /** Tenants, types, jobs, runs and shards, for those who look. */
 import { inScope } from "@sluice/access";
 import { cursorOf, type Operation, problem, type Problem, readCursor } from "@sluice/http-api";
-import type { Command, Content, TypeCounts } from "@sluice/job-queue";
-import { JOBS } from "@sluice/wire";
+import { type Command, type Content, SYSTEM_TENANT, type TypeCounts } from "@sluice/job-queue";
+import { JOBS, redactJson } from "@sluice/wire";
 import { z } from "zod";
 import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { problemOf } from "./answers.ts";
@@ -56,7 +56,8 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
     if (run === undefined) return { problem: problem("NOT_FOUND", "no run of this job has ended yet") };
     const stored = run.resultRef === null ? null : await ports.blobs?.get(run.resultRef);
     if (run.resultRef !== null && stored == null) return { problem: problem("UNAVAILABLE", "the result is not there") };
-    const result = stored?.toString("utf8") ?? run.result;
+    const text = stored?.toString("utf8") ?? run.result;
+    const result = tenant === SYSTEM_TENANT && text !== null ? redactJson(text) : text;
     return { value: { jobID: id, exit: run.exit, result, ended: new Date(run.ended).toISOString() } };
   }),
   serve(JOBS.listRuns, async ({ params: { tenant }, query: { limit = LIMIT, cursor, name } }) => {

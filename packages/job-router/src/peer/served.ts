@@ -113,7 +113,8 @@ export class Served {
       else {
         const command = readCommandFrame(frame.command);
         if (command === null) return "no command of ours";
-        void this.#answer(frame, command, memory);
+        // The peer asks again, or its caller is told that nobody knows.
+        this.#answer(frame, command, memory).catch(() => this.send({ t: "unknown", n: frame.n }));
       }
     }
     return null;

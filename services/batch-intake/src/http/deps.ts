@@ -1,3 +1,4 @@
+import type { CallerLookup } from "@sluice/access";
 import { ERRORS_MAX, type Problem, problem, type ProblemItem, type WallOptions } from "@sluice/http-api";
 import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
@@ -35,6 +36,8 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly reading: ReadingDeps;
   /** Who asks, and how often. */
   readonly wall: WallOptions;
+  /** Who has this id now. */
+  readonly callerById: CallerLookup["callerById"];
   readonly log: Log;
 }
 
@@ -75,6 +78,10 @@ export function refusalProblem(refusal: Refusal, where: "form" | "body"): Proble
       });
     case "over-quota":
       return overQuotaProblem(refusal);
+    case "needs-token":
+      return problem("FORBIDDEN", "deposits for later take a token: nobody can ask your provider at the time of a run");
+    case "too-many-schedules":
+      return problem("TOO_MANY_REQUESTS", `you have ${refusal.most} schedules, which is the limit: cancel one first`);
     case "unavailable":
       return unavailable(refusal.why);
   }

@@ -1,5 +1,5 @@
 /** Who may come in, as the settings say. */
-import { type AccessSettings, type FetchKeys, openAccess } from "@sluice/access";
+import { type AccessSettings, type Authenticator, type CallerLookup, type FetchKeys, openAccess } from "@sluice/access";
 import type { HttpSettings, WallOptions } from "@sluice/http-api";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { WALL_METRICS } from "../metrics.ts";
@@ -8,7 +8,7 @@ export function openWall(
   settings: AccessSettings & Pick<HttpSettings, "BODY_BYTES_PER_CALLER">,
   fetchKeys: FetchKeys,
   { clock, log, queue, registry }: Pick<ServiceParts, "clock" | "log" | "queue" | "registry">,
-): WallOptions {
+): WallOptions & { readonly authenticator: Authenticator & CallerLookup } {
   const { refused } = makeInstruments(WALL_METRICS, registry);
   if (settings.AUTH === "off") log.warn("AUTH is off: whoever reaches the port may do everything");
   return {

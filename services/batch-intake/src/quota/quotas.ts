@@ -74,7 +74,9 @@ export class Quotas {
   hold(profile: string, bytes: number): () => void {
     const hold = Symbol(profile);
     this.#held.set(hold, { profile, bytes });
-    return () => void this.#held.delete(hold);
+    return () => {
+      this.#held.delete(hold);
+    };
   }
 
   add(profile: string, what: Partial<InProgress>): void {
