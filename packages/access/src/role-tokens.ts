@@ -4,6 +4,9 @@ import { printTokenFile } from "./token-file.ts";
 import { EVERY_COLLECTION, EVERY_TENANT, type TokenRecord } from "./token-record.ts";
 import { type Role, ROLES } from "./roles.ts";
 
+/** Where jobs go that name no tenant. */
+const DEPOSITORS_TENANT = "default";
+
 export type RoleTokens = Readonly<Record<Role, string>>;
 
 export interface RoleTokensOptions {
@@ -24,7 +27,7 @@ export function mintRoleTokens(options: RoleTokensOptions): { readonly tokens: R
       name: `development ${role}`,
       role,
       collections: [role === "depositor" ? depositorsCollection : EVERY_COLLECTION],
-      tenants: [EVERY_TENANT],
+      tenants: [role === "depositor" ? DEPOSITORS_TENANT : EVERY_TENANT],
       hash,
       created: new Date(nowMs).toISOString(),
       created_by: createdBy,

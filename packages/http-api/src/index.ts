@@ -43,6 +43,18 @@ export {
 } from "./event-streams.ts";
 export { type ApiInfo, openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
 export { DOCS_PATHS, DOCS_POLICY, serveDocs } from "./docs/serve-docs.ts";
-export { allow, callerOf, callers, type CallersOptions, cookieOf } from "./wall/callers.ts";
-export { limitCallers, limitGuesses } from "./wall/limits.ts";
-export { GUESSES_PER_MINUTE, wall, type WallOptions } from "./wall/wall.ts";
+export {
+  allow,
+  type BrowserSession,
+  type BrowserSessions,
+  callerOf,
+  callers,
+  type CallersOptions,
+  cookieOf,
+  credentialsOf,
+  tooMany,
+} from "./wall/callers.ts";
+export { type Guesses, makeGuesses } from "./wall/guesses.ts";
+export { limitCallers } from "./wall/limits.ts";
+export { type AnsweredHosts, ownPagesOnly } from "./wall/own-pages.ts";
+export { hostsAnswered, wall, type WallOptions } from "./wall/wall.ts";

@@ -121,6 +121,7 @@ function submissionServer(
     version: config.SLUICE_VERSION,
     reading,
     wall: openWall(config, fetchKeys, service),
+    trustedProxies: config.TRUSTED_PROXIES,
     schedules: openSchedules(config),
     log,
   });

@@ -128,7 +128,8 @@ export async function startApp(
     hostname: "intake.example",
     version: "1.2.3",
     reading: readingOf(queue, backlog),
-    wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, ...wall },
+    wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, hosts: "any", ...wall },
+    trustedProxies: [],
     schedules,
     log: silentLog(),
   };

@@ -1,11 +1,12 @@
 /** Everything that listens: HTTP and Bedrock's protocol. */
 import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
-import { type HttpServer, listen } from "@sluice/http-api";
+import { type Guesses, hostsAnswered, type HttpServer, listen, makeGuesses } from "@sluice/http-api";
 import { Errands, type Hear, jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
 import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import { isThisMachine } from "@sluice/zookeeper";
 import { admitOnWire } from "./admit.ts";
-import { isLoopback, type JobApiConfig } from "./config.ts";
+import type { JobApiConfig } from "./config.ts";
 import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
 import { jobLog } from "./job-log.ts";
@@ -33,14 +34,16 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
   const leaving = new AbortController();
   const [hear, errands] = [jobLog(log), new Errands(later)];
   const metrics = makeInstruments(DOOR_METRICS, registry);
+  // Over HTTP and over TCP the same tokens are guessed at.
+  const guesses = makeGuesses();
   const authenticator = authenticatorOf(config, opened, fetchKeys, service);
   const app = jobApp({
     operations: [
       ...jobOperations(portsOf(opened, service, { leaving: leaving.signal, hear, errands })),
       purgeOperation(makePurge(opened, service.clock.nowMs), config.ARCHIVE_RETENTION_MS),
     ],
-    authenticator,
-    callsPerMinute: config.CALLS_PER_MINUTE,
+    wall: { authenticator, guesses, callsPerMinute: config.CALLS_PER_MINUTE, hosts: hostsAnswered(config) },
+    trustedProxies: config.TRUSTED_PROXIES,
     metrics,
     log,
     version: config.SLUICE_VERSION,
@@ -50,6 +53,7 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
   const wire = await openWire(config, opened, authenticator, {
     service,
     hear,
+    guesses,
     onRefused: () => metrics.refused.inc(),
   });
   log.info({ url: http.url, bedrock_host: config.BEDROCK_HOST, bedrock_port: wire.port }, "jobs are taken here");
@@ -132,6 +136,7 @@ function authenticatorOf(
 interface WireParts {
   readonly service: ServiceParts;
   readonly hear: Hear;
+  readonly guesses: Guesses;
   readonly onRefused: () => void;
 }
 
@@ -139,10 +144,10 @@ async function openWire(
   config: JobApiConfig,
   { queue }: OpenedQueue,
   authenticator: Authenticator,
-  { service: { clock, log }, hear, onRefused }: WireParts,
+  { service: { clock, log }, hear, guesses, onRefused }: WireParts,
 ): Promise<WireServer> {
   const { BEDROCK_HOST: host, BEDROCK_PORT: port } = config;
-  const admit = admitOnWire({ authenticator, isLoopback: isLoopback(host), onRefused });
+  const admit = admitOnWire({ authenticator, isLoopback: isThisMachine(host), guesses, onRefused });
   const onError = (error: unknown): void => log.error({ err: error }, "a request over TCP failed");
   return orThrow(await listenOnWire({ host, port, queue, now: clock.nowMs, later, admit, hear, onError })).server;
 }

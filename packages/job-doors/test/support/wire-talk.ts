@@ -21,7 +21,10 @@ export class WireTalk {
     const onError = (error: unknown): void => {
       throw error;
     };
-    this.conversation = new Conversation({ ...ports, onError }, { name: "tcp test", isNear: true, ...peer });
+    this.conversation = new Conversation(
+      { ...ports, onError },
+      { name: "tcp test", address: "127.0.0.1", isNear: true, ...peer },
+    );
   }
 
   /** The answer as it is printed, with plain line ends. */

@@ -24,6 +24,8 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly reading: ReadingDeps;
   /** Who asks, and how often. */
   readonly wall: WallOptions;
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly log: Log;
 }
 

@@ -1,6 +1,6 @@
 /** Who may come in, as the settings say. */
 import { type AccessSettings, type FetchKeys, openAccess } from "@sluice/access";
-import type { WallOptions } from "@sluice/http-api";
+import { hostsAnswered, type WallOptions } from "@sluice/http-api";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { WALL_METRICS } from "../metrics.ts";
 
@@ -22,6 +22,7 @@ export function openWall(
       basic: true,
     }),
     callsPerMinute: settings.CALLS_PER_MINUTE,
+    hosts: hostsAnswered(settings),
     onRefused(why, request) {
       refused.inc();
       log.info({ why, from: request.ip, path: request.path }, "credentials were not accepted");
