@@ -141,11 +141,12 @@ function stillCheck(caller: Caller, ask: () => Promise<Authentication>): () => P
 
 const rightsOf = ({ id, role, scope, tenants }: Caller): string => JSON.stringify([id, role, scope, tenants]);
 
-/** Lets pass whose role has the permission. */
+/** Lets pass whose role has the permission, or the other one. */
 export const allow =
-  (permission: Permission): RequestHandler =>
+  (permission: Permission, other: Permission = permission): RequestHandler =>
   (request, response, next) => {
-    const allowed = may(callerOf(response), permission);
-    if (allowed.ok) next();
+    const caller = callerOf(response);
+    const allowed = may(caller, permission);
+    if (allowed.ok || may(caller, other).ok) next();
     else turnAway(request, response, problem("FORBIDDEN", allowed.why));
   };
