@@ -53,10 +53,11 @@ const wall: WallOptions = { authenticator, callsPerMinute: 1_000_000, hosts: "an
 const fails = (): never => {
   throw new Error("there is nothing");
 };
-const nothing = <T>(): T => new Proxy({}, { get: () => fails }) as T;
+const nothing = (): never => new Proxy({}, { get: () => fails }) as never;
 
 const ignored = (): void => undefined;
-const uncounted = <T>(): T => new Proxy({}, { get: () => ({ inc: ignored, set: ignored, observe: ignored }) }) as T;
+const uncounted = (): never =>
+  new Proxy({}, { get: () => ({ inc: ignored, set: ignored, observe: ignored }) }) as never;
 
 async function served(app: Express, cleanups: Cleanups): Promise<Api> {
   const listening = await listen(app, { port: 0 });

@@ -24,7 +24,7 @@ const CALLERS = ROLES.flatMap((role) => SCOPES.map((scope) => [role, scope] as c
 function routesOf({ app }: Api): readonly string[] {
   const layers = app.router.stack.flatMap(({ route }) => (route === undefined ? [] : [route]));
   return layers.flatMap(({ path, stack }) => [
-    ...new Set(stack.map(({ method }) => `${String(method).toUpperCase()} ${path}`)),
+    ...new Set(stack.map(({ method }) => `${method.toUpperCase()} ${path}`)),
   ]);
 }
 
