@@ -9,7 +9,8 @@ export type Authentication =
   | { readonly kind: "caller"; readonly caller: Caller }
   /** No credentials were given. */
   | { readonly kind: "anonymous" }
-  | { readonly kind: "refused"; readonly why: string }
+  /** `tokenId`: the public part of what was shown, if it had a token's form. */
+  | { readonly kind: "refused"; readonly why: string; readonly tokenId?: string }
   /** It cannot be checked just now: neither tree nor provider answers. */
   | { readonly kind: "silence" };
 
@@ -77,7 +78,8 @@ async function checkToken(
 ): Promise<Authentication> {
   const found = await tokens.find(id);
   if (found === "silence") return { kind: "silence" };
-  if (found === "none" || !secretMatches(secret, found.hash)) return { kind: "refused", why: UNKNOWN };
+  if (found === "none" || found === "revoked" || !secretMatches(secret, found.hash))
+    return { kind: "refused", why: UNKNOWN, tokenId: id };
   if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `the token expired at ${found.expires}` };
   const { name, role } = found;
   const caller = { id: `token:${id}`, name, role, scope: scopeOf(found), tenants: tenantsOf(found) };

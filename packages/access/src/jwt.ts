@@ -62,6 +62,9 @@ async function discover(issuer: string, fetchKeys: FetchKeys): Promise<string> {
   });
   const found = DiscoverySchema.safeParse(await response.json());
   if (!found.success || found.data.issuer !== issuer) throw new Error(`${url} does not describe ${issuer}`);
+  // Keys that come in the clear could be anybody's.
+  if (issuer.startsWith("https:") && !found.data.jwks_uri.startsWith("https:"))
+    throw new Error(`${url} names keys that are not behind https`);
   return found.data.jwks_uri;
 }
 

@@ -37,7 +37,11 @@ export function openAccess({
   basic = false,
 }: AccessParts): Authenticator & CallerLookup {
   if (settings.AUTH === "off") return { authenticate: anybody, callerById: anybody };
-  const tree = makeTreeTokens({ session, monotonicMs: clock.monotonicMs });
+  const tree = makeTreeTokens({
+    session,
+    monotonicMs: clock.monotonicMs,
+    staleMaxMs: settings.TOKENS_STALE_MAX_MS,
+  });
   const file = settings.AUTH_TOKENS_FILE === undefined ? [] : [openTokenFile(settings.AUTH_TOKENS_FILE, { onProblem })];
   const jwt = jwtOf(settings, fetchKeys);
   return makeAuthenticator({ tokens: firstOf([...file, tree]), jwt, nowMs: clock.nowMs, basic });

@@ -59,6 +59,8 @@ export interface OperationSpec<
   readonly problems?: readonly ProblemCode[];
   /** What the caller's role must allow; absent = anybody may ask. */
   readonly permission?: Permission;
+  /** Who has this one instead passes too; the handler narrows what they may ask for. */
+  readonly narrowed?: Permission;
 }
 
 /** Input that has passed its schemas. Without a schema there is nothing to look at. */
@@ -108,8 +110,8 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
   return { spec, handlers: [...gate, ...forms, ...read, checked] };
 }
 
-const gateOf = ({ permission }: OperationSpec): RequestHandler[] =>
-  permission === undefined ? [] : [allow(permission)];
+const gateOf = ({ permission, narrowed }: OperationSpec): RequestHandler[] =>
+  permission === undefined ? [] : [allow(permission, narrowed)];
 
 /** An operation that takes multipart forms and nothing else. */
 export const formOperation = (spec: OperationSpec, takeForm: FormHandler): Operation => ({

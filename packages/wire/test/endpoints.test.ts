@@ -39,7 +39,15 @@ describe("the operators' API", () => {
   it("uses every permission but the depositor's own", () => {
     const used = new Set(all.map(([, { permission }]) => permission));
     const others = Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never));
-    expect(others).toEqual(["submit", "use-jobs", "see-jobs", "act-on-workers", "schedule-deposits", "run-schedules"]);
+    expect(others).toEqual([
+      "submit",
+      "use-jobs",
+      "see-jobs",
+      "act-on-workers",
+      "act-on-fleet-jobs",
+      "schedule-deposits",
+      "run-schedules",
+    ]);
   });
 });
 

@@ -8,6 +8,7 @@ export interface HttpServerOptions {
   readonly port: number;
   readonly graceMs: number;
   readonly limits?: ListenOptions["limits"];
+  readonly isProxy?: ListenOptions["isProxy"];
   readonly onRefused?: ListenOptions["onRefused"];
   readonly log: Log;
   /** Called when closing begins: ends what would not end by itself. */
@@ -17,7 +18,7 @@ export interface HttpServerOptions {
 }
 
 export function httpServer(app: RequestListener, options: HttpServerOptions): ExtraServer {
-  const { host, port, graceMs, log, onClose, limits, onRefused } = options;
+  const { host, port, graceMs, log, onClose, limits, isProxy, onRefused } = options;
   let server: HttpServer | null = null;
   return {
     name: "http",
@@ -27,6 +28,7 @@ export function httpServer(app: RequestListener, options: HttpServerOptions): Ex
         port,
         ...(onClose === undefined ? {} : { onClose }),
         ...(limits === undefined ? {} : { limits }),
+        ...(isProxy === undefined ? {} : { isProxy }),
         ...(onRefused === undefined ? {} : { onRefused }),
       });
       if (!listening.ok) throw new Error(listening.message);

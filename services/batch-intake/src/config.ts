@@ -57,7 +57,7 @@ export const intakeConfig = baseConfig.extend({
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
   /** Where deposits for later are kept: the general job queue. */
   JOB_API_URL: serviceUrl().optional(),
-  /** An admin's, since schedules are jobs of the fleet itself; JOB_API_TOKEN_FILE names a file that holds it. */
+  /** A scheduler's; JOB_API_TOKEN_FILE names a file that holds it. */
   JOB_API_TOKEN: z.string().optional(),
   /** Deposits for later that one depositor can have. */
   SCHEDULES_PER_DEPOSITOR: wholeNumber({ min: 1, max: 200 }).default(100),

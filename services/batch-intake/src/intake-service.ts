@@ -1,6 +1,6 @@
 /** The service as its duties and its server. */
 import { type FetchKeys, openKeyFetcher } from "@sluice/access";
-import { countRefusals, HTTP_METRICS, type HttpServer, listen } from "@sluice/http-api";
+import { countRefusals, HTTP_METRICS, type HttpServer, isProxyOf, listen } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import type { BatchId } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
@@ -141,6 +141,7 @@ function submissionServer(
     reading,
     wall,
     callerById: (id) => wall.authenticator.callerById(id),
+    trustedProxies: config.TRUSTED_PROXIES,
     schedules: openSchedules(config),
     scheduleLimits: {
       perDepositor: config.SCHEDULES_PER_DEPOSITOR,
@@ -156,6 +157,7 @@ function submissionServer(
         port: config.PORT,
         host: config.HOST,
         limits: config,
+        isProxy: isProxyOf(app),
         onRefused: countRefusals(makeInstruments(HTTP_METRICS, registry)),
         onClose: () => reading.streams.close(),
       });

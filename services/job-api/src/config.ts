@@ -12,8 +12,7 @@ import {
   type Relation,
   wholeNumber,
 } from "@sluice/stage-runtime";
-import { parseConnect } from "@sluice/zookeeper";
-import { isIP } from "node:net";
+import { isThisMachine, parseConnect } from "@sluice/zookeeper";
 import { z } from "zod";
 
 const MB = 1_000_000;
@@ -111,21 +110,18 @@ function canConnect(connect: string): boolean {
   }
 }
 
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-
 export const RELATIONS: readonly Relation[] = [
   ...ACCESS_RELATIONS,
   {
     path: "PEER_HOST",
     needs: ["PEER_HOST"],
-    holds: (c) => c["JOB_PEER_SECRET"] !== undefined || isLoopback(String(c["PEER_HOST"])),
+    holds: (c) => c["JOB_PEER_SECRET"] !== undefined || isThisMachine(String(c["PEER_HOST"])),
     message: "must be a loopback address without JOB_PEER_SECRET (JOB_PEER_SECRET_FILE)",
   },
   {
     path: "BEDROCK_HOST",
     needs: ["BEDROCK_HOST", "AUTH"],
-    holds: (c) => c["AUTH"] === "on" || isLoopback(String(c["BEDROCK_HOST"])),
+    holds: (c) => c["AUTH"] === "on" || isThisMachine(String(c["BEDROCK_HOST"])),
     message: "must be a loopback address while AUTH is off",
   },
   {

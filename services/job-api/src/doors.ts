@@ -1,11 +1,21 @@
 /** Everything that listens: HTTP and Bedrock's protocol. */
 import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
-import { countRefusals, HTTP_METRICS, type HttpServer, listen } from "@sluice/http-api";
+import {
+  countRefusals,
+  type Guesses,
+  hostsAnswered,
+  HTTP_METRICS,
+  type HttpServer,
+  isProxyOf,
+  listen,
+  makeGuesses,
+} from "@sluice/http-api";
 import { Errands, type Hear, jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
 import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import { isThisMachine } from "@sluice/zookeeper";
 import { admitOnWire } from "./admit.ts";
-import { isLoopback, type JobApiConfig } from "./config.ts";
+import type { JobApiConfig } from "./config.ts";
 import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
 import { jobLog } from "./job-log.ts";
@@ -38,26 +48,34 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
     limits: { all: config.DEFERRED_COMMANDS, perTenant: config.DEFERRED_COMMANDS_PER_TENANT },
   });
   const metrics = makeInstruments(DOOR_METRICS, registry);
+  // Over HTTP and over TCP the same tokens are guessed at.
+  const guesses = makeGuesses();
   const authenticator = authenticatorOf(config, opened, fetchKeys, service);
   const app = jobApp({
     operations: [
       ...jobOperations(portsOf(opened, service, { leaving: leaving.signal, hear, errands }, config.JOBS_PER_TENANT)),
       purgeOperation(makePurge(opened, service.clock.nowMs), config.ARCHIVE_RETENTION_MS),
     ],
-    authenticator,
-    callsPerMinute: config.CALLS_PER_MINUTE,
-    bodyBytesPerCaller: config.BODY_BYTES_PER_CALLER,
+    wall: {
+      authenticator,
+      guesses,
+      callsPerMinute: config.CALLS_PER_MINUTE,
+      bodyBytesPerCaller: config.BODY_BYTES_PER_CALLER,
+      hosts: hostsAnswered(config),
+    },
+    trustedProxies: config.TRUSTED_PROXIES,
     metrics,
     log,
     version: config.SLUICE_VERSION,
   });
   const { HOST: host, PORT: port } = config;
   const onRefused = countRefusals(makeInstruments(HTTP_METRICS, registry));
-  const http = orThrow(await listen(app, { host, port, limits: config, onRefused })).server;
+  const http = orThrow(await listen(app, { host, port, limits: config, isProxy: isProxyOf(app), onRefused })).server;
   const wire = await openWire(config, opened, authenticator, {
     service,
     hear,
     errands,
+    guesses,
     onRefused: () => metrics.refused.inc(),
   });
   log.info({ url: http.url, bedrock_host: config.BEDROCK_HOST, bedrock_port: wire.port }, "jobs are taken here");
@@ -145,6 +163,7 @@ interface WireParts {
   readonly service: ServiceParts;
   readonly hear: Hear;
   readonly errands: Errands;
+  readonly guesses: Guesses;
   readonly onRefused: () => void;
 }
 
@@ -152,10 +171,10 @@ async function openWire(
   config: JobApiConfig,
   { queue }: OpenedQueue,
   authenticator: Authenticator,
-  { service: { clock, log }, hear, errands, onRefused }: WireParts,
+  { service: { clock, log }, hear, errands, guesses, onRefused }: WireParts,
 ): Promise<WireServer> {
   const { BEDROCK_HOST: host, BEDROCK_PORT: port } = config;
-  const admit = admitOnWire({ authenticator, isLoopback: isLoopback(host), onRefused });
+  const admit = admitOnWire({ authenticator, isLoopback: isThisMachine(host), guesses, onRefused });
   const onError = (error: unknown): void => log.error({ err: error }, "a request over TCP failed");
   const lobby = {
     connections: config.BEDROCK_CONNECTIONS,

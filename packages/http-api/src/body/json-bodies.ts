@@ -2,7 +2,7 @@
 import { json, type Request, type RequestHandler, type Response } from "express";
 
 import { type Problem, problem } from "../problem.ts";
-import { turnAway } from "../wall/callers.ts";
+import { turnAway } from "../wall/turn-away.ts";
 import { type JsonExcess, type JsonLimits, JsonScanner } from "./json-scanner.ts";
 
 export const JSON_BYTES_DEFAULT = 1_000_000;

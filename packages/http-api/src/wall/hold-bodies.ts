@@ -3,7 +3,8 @@ import type { Request, RequestHandler } from "express";
 
 import { problem } from "../problem.ts";
 import { hasForm } from "../input.ts";
-import { callerOf, turnAway } from "./callers.ts";
+import { callerOf } from "./callers.ts";
+import { turnAway } from "./turn-away.ts";
 
 /** A body that does not say how large it is may be as large as any that is read whole. */
 const UNSAID_BYTES = 16_000_000;

@@ -37,7 +37,7 @@ export interface WirePorts {
   readonly now: () => number;
   readonly later: Later;
   /** Whose request this is, or why it is nobody's. */
-  readonly admit: (request: WireRequest) => Admission | Promise<Admission>;
+  readonly admit: (request: WireRequest, peer: Peer) => Admission | Promise<Admission>;
   /** Told of jobs that come, are taken, end and go. */
   readonly hear: Hear;
   /** A mistake of ours; the peer learns less. */
@@ -47,6 +47,7 @@ export interface WirePorts {
 export interface Peer {
   /** Stands in the records of the jobs it takes. */
   readonly name: string;
+  readonly address: string;
   /** From this machine. */
   readonly isNear: boolean;
 }
@@ -84,7 +85,7 @@ export class Conversation {
   }
 
   async answer(request: WireRequest, line: Line): Promise<WireReply> {
-    const admission = await this.#ports.admit(request);
+    const admission = await this.#ports.admit(request, this.#peer);
     const shown: Shown = request.headers.get("fields")?.toLowerCase() === "all" ? "all" : "some";
     if ("refused" in admission) return wireReplyOf(statusOnly(admission.refused), shown);
     const { tenant, caller = this.#peer.name } = admission;

@@ -1,7 +1,8 @@
 /** Bedrock's protocol on a TCP port. Jobs that are taken over a connection are its own as long as the socket lives. */
-import { BlockList, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { isLoopback } from "@sluice/access";
 import { Errands } from "./errands.ts";
-import type { WirePorts } from "./conversation.ts";
+import type { Peer, WirePorts } from "./conversation.ts";
 import { renewAll } from "./held-leases.ts";
 import { Lobby, LOBBY_LIMITS, type LobbyLimits } from "./lobby.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits, WireConnection } from "./wire-connection.ts";
@@ -83,15 +84,9 @@ function keepRenewing(ports: WirePorts, open: ReadonlySet<WireConnection>): () =
   };
 }
 
-/** This machine. In a cluster every address is a private one, so that these say nothing. */
-const NEAR = new BlockList();
-NEAR.addSubnet("127.0.0.0", 8);
-NEAR.addAddress("::1", "ipv6");
-
-function peerOf({ remoteAddress = "", remotePort = 0, remoteFamily }: Socket): {
-  readonly name: string;
-  readonly isNear: boolean;
-} {
-  const isNear = remoteAddress !== "" && NEAR.check(remoteAddress, remoteFamily === "IPv6" ? "ipv6" : "ipv4");
-  return { name: `tcp ${remoteAddress}:${remotePort}`, isNear };
-}
+/** Near is this machine alone: in a cluster every address is a private one, so that these mean nothing. */
+const peerOf = ({ remoteAddress = "", remotePort = 0 }: Socket): Peer => ({
+  name: `tcp ${remoteAddress}:${remotePort}`,
+  address: remoteAddress,
+  isNear: isLoopback(remoteAddress),
+});

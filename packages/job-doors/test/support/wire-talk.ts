@@ -18,7 +18,10 @@ export class WireTalk {
     this.errands = new Errands(queue.later, { onError: failed });
     const hear = (news: JobNews): void => void this.heard.push(news);
     const ports = { queue, errands: this.errands, now: () => queue.now, later: queue.later, admit, hear };
-    this.conversation = new Conversation({ ...ports, onError: failed }, { name: "tcp test", isNear: true, ...peer });
+    this.conversation = new Conversation(
+      { ...ports, onError: failed },
+      { name: "tcp test", address: "127.0.0.1", isNear: true, ...peer },
+    );
   }
 
   /** The answer as it is printed, with plain line ends. */

@@ -38,6 +38,8 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly wall: WallOptions;
   /** Who has this id now. */
   readonly callerById: CallerLookup["callerById"];
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly log: Log;
 }
 

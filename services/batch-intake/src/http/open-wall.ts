@@ -1,6 +1,6 @@
 /** Who may come in, as the settings say. */
 import { type AccessSettings, type Authenticator, type CallerLookup, type FetchKeys, openAccess } from "@sluice/access";
-import type { HttpSettings, WallOptions } from "@sluice/http-api";
+import { hostsAnswered, type HttpSettings, type WallOptions } from "@sluice/http-api";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { WALL_METRICS } from "../metrics.ts";
 
@@ -23,6 +23,7 @@ export function openWall(
     }),
     callsPerMinute: settings.CALLS_PER_MINUTE,
     bodyBytesPerCaller: settings.BODY_BYTES_PER_CALLER,
+    hosts: hostsAnswered(settings),
     onRefused(why, request) {
       refused.inc();
       log.info({ why, from: request.ip, path: request.path }, "credentials were not accepted");
