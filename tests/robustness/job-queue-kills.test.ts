@@ -66,9 +66,10 @@ async function put(of: JobClient, type: string, spec: Parameters<JobClient["putH
   await waitFor(async () => (await of.putHandler(type, spec)).ok, { what: `a handler of ${type}` });
 }
 
+/** Unique, because whoever gets no answer asks again: a second job of the kind would wait for ever for a death of its own. */
 const made = (name: string): Promise<number> =>
   waitFor(async () => {
-    const answer = await jobs.createJob({ name });
+    const answer = await jobs.createJob({ name, unique: true });
     return answer.ok && answer.value;
   });
 

@@ -62,7 +62,7 @@ skipUnless(describe, CHROMIUM)("in the console", () => {
     await as("viewer", "/jobs", async (page) => {
       await page.getByRole("row", { name: /letter-1/ }).waitFor();
       await page.getByLabel("State").selectOption("Failed");
-      await page.getByLabel("Collection").selectOption(COLLECTION);
+      await page.getByLabel(/^Collection/).selectOption(COLLECTION);
       await page.getByRole("row", { name: /letter-1/ }).waitFor({ state: "detached" });
       await page.getByRole("row", { name: /map-6/ }).waitFor();
       const address = new URL(page.url());
