@@ -1,6 +1,7 @@
 /** Every endpoint of every API, for every role and scope, against one table. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Role, ROLES } from "@sluice/access";
+import { BATCH_REQUESTS } from "@sluice/wire";
 import { makeCleanups } from "../../services/batch-intake/test/support.ts";
 import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, type Scope, SCOPES } from "./apis.ts";
 import { type Right, RIGHTS } from "./table.ts";
@@ -145,3 +146,20 @@ test("a scheduler can neither see nor end a job of the fleet that does not depos
   for (const verb of ["CancelJob", "DeleteJob"]) expect((await post("scheduler", verb, { jobID })).status).toBe(403);
   expect((await fetch(`${url}${SCHEDULES}/jobs/${jobID}`, { headers: as("runner") })).status).toBe(200);
 });
+
+test.each(BATCH_REQUESTS.filter((action) => action !== "clean-up"))(
+  "a maintainer has batches cleaned up, and nothing else: %s",
+  async (action) => {
+    const order = async (role: Role, asked: string): Promise<number> =>
+      (
+        await fetch(`${apiOf("admin").url}/v1/batches/bid0000000001/actions`, {
+          method: "POST",
+          headers: { authorization: credentialsFor(role, "all"), "content-type": "application/json" },
+          body: JSON.stringify({ action: asked, reason: "a test" }),
+        })
+      ).status;
+    expect(await order("maintainer", action)).toBe(403);
+    expect(await order("maintainer", "clean-up")).not.toBe(403);
+    expect(await order("operator", action)).not.toBe(403);
+  },
+);

@@ -23,9 +23,12 @@ const right = (roles: string, bound: "bound" | "unbound", more: Partial<Right> =
 const rolesIn = (roles: string): readonly Role[] => roles.split(" ") as Role[];
 
 const SEE = right("depositor viewer operator admin maintainer", "bound");
-const SUBMIT = right("depositor operator admin maintainer", "bound", { foreign: "refused" });
+const SUBMIT = right("depositor operator admin", "bound", { foreign: "refused" });
 const FLEET = right("viewer operator admin", "bound");
-const DEPOSITS = right("operator admin maintainer", "bound");
+const DEPOSITS = right("operator admin", "bound");
+const CLEAN_UP = right("operator admin maintainer", "bound");
+const OWN_SCHEDULES = right("depositor operator admin", "bound");
+const RUN_SCHEDULES = right("admin maintainer", "unbound");
 const SWITCHES = right("operator admin", "unbound");
 const AUDIT = right("viewer operator admin", "unbound");
 const TREE = right("operator admin maintainer", "unbound");
@@ -39,6 +42,8 @@ const LOOK = right("depositor viewer operator admin runner", "bound", {
   inSystem: rolesIn("depositor viewer operator admin runner"),
 });
 const LOOK_SCHEDULE = { ...LOOK, inSystem: rolesIn("depositor viewer operator admin runner scheduler") };
+/** What depositors gave to be submitted later, whole. */
+const SEALED = right("admin scheduler", "bound", { foreign: "refused", inSystem: rolesIn("admin scheduler") });
 const LOOK_AROUND = right("depositor viewer operator admin runner", "bound");
 const WORKERS = right("operator admin runner", "unbound");
 const CRASHES = right("operator admin runner", "unbound", ofTenants);
@@ -68,6 +73,10 @@ const INTAKE: Rights = {
   "GET /v1/batches/:id/refusals": SEE,
   "GET /v1/jobs/:id": SEE,
   "GET /v1/jobs/:id/events": SEE,
+  "GET /v1/schedules": SEE,
+  "GET /v1/schedules/:id": SEE,
+  "DELETE /v1/schedules/:id": OWN_SCHEDULES,
+  "POST /v1/schedules/:id/runs": RUN_SCHEDULES,
 };
 
 const ADMIN: Rights = {
@@ -92,7 +101,7 @@ const ADMIN: Rights = {
   "GET /v1/batches/:id/events": SEE,
   "GET /v1/batches/:id/jobs": SEE,
   "GET /v1/batches/:id/mails": SEE,
-  "POST /v1/batches/:id/actions": DEPOSITS,
+  "POST /v1/batches/:id/actions": CLEAN_UP,
   "GET /v1/jobs": SEE,
   "GET /v1/jobs/:id": SEE,
   "GET /v1/jobs/:id/events": SEE,
@@ -134,6 +143,7 @@ const JOB_API: Rights = {
   "GET /v1/tenants/:tenant/types": LOOK,
   "GET /v1/tenants/:tenant/jobs": LOOK_SCHEDULE,
   "GET /v1/tenants/:tenant/jobs/:id": LOOK_SCHEDULE,
+  "GET /v1/tenants/:tenant/jobs/:id/sealed": SEALED,
   "GET /v1/tenants/:tenant/jobs/:id/result": LOOK,
   "GET /v1/tenants/:tenant/runs": LOOK,
   "GET /v1/shards": FLEET,

@@ -20,7 +20,7 @@ export interface PermissionRow {
 
 /** Depositors work in their collections, viewers look, operators act, admins also change who may and what stands. */
 export const PERMISSIONS = {
-  submit: { roles: ["depositor", "operator", "admin", "maintainer"], wholeFleet: false, means: "submit deposits" },
+  submit: { roles: ["depositor", "operator", "admin"], wholeFleet: false, means: "submit deposits" },
   "see-deposits": {
     roles: [...PEOPLES_ROLES, "maintainer"],
     wholeFleet: false,
@@ -30,9 +30,14 @@ export const PERMISSIONS = {
   "see-audit": { roles: ["viewer", "operator", "admin"], wholeFleet: true, means: "read the audit" },
   "see-nodes": { roles: ["operator", "admin"], wholeFleet: true, means: "look at raw znodes" },
   "act-on-deposits": {
-    roles: ["operator", "admin", "maintainer"],
+    roles: ["operator", "admin"],
     wholeFleet: false,
     means: "hold, release, resume, fail, delete",
+  },
+  "clean-up-batches": {
+    roles: ["operator", "admin", "maintainer"],
+    wholeFleet: false,
+    means: "have batches that ended cleaned up",
   },
   "act-on-fleet": { roles: ["operator", "admin"], wholeFleet: true, means: "pause queue and stages, drain workers" },
   "check-tree": { roles: ["operator", "admin", "maintainer"], wholeFleet: true, means: "run fsck, take snapshots" },

@@ -32,7 +32,9 @@ export const isProxyOf =
   (app: Express) =>
   (address: string): boolean => {
     const isTrusted: unknown = app.get("trust proxy fn");
-    return typeof isTrusted === "function" && Boolean((isTrusted as (address: string, hop: number) => unknown)(address, 0));
+    return (
+      typeof isTrusted === "function" && Boolean((isTrusted as (address: string, hop: number) => unknown)(address, 0))
+    );
   };
 
 /** Answers are for this caller, now. */
