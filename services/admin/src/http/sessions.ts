@@ -63,6 +63,9 @@ export function makeSessions(options: SessionsOptions): Sessions {
           : undefined;
     if (dropped !== undefined) kept.delete(dropped);
   };
+  const drop = (key: string): void => {
+    kept.delete(key);
+  };
   const keyIn = (request: Request): string | undefined => {
     const value = cookieOf(request, cookieName(options, request));
     return value === undefined || value === "" ? undefined : hashOf(value);
@@ -74,7 +77,7 @@ export function makeSessions(options: SessionsOptions): Sessions {
       const session = isOpen(key) ? kept.get(key) : undefined;
       if (session === undefined) return null;
       session.usedMs = monotonicMs();
-      return { credentials: session.credentials, isOpen: () => isOpen(key), end: () => void kept.delete(key) };
+      return { credentials: session.credentials, isOpen: () => isOpen(key), end: () => drop(key) };
     },
     begin(request, credentials, whose) {
       kept.delete(keyIn(request) ?? "");
