@@ -1,3 +1,4 @@
+import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
 
 const ours = (names) => names.map((name) => `@sluice/${name}`);
@@ -23,6 +24,15 @@ const mayNotImport = (files, names, why) => ({
   },
 });
 
+const RESTRICTED = [
+  { selector: "ExportAllDeclaration", message: "Name what you export." },
+  { selector: "ExportDefaultDeclaration", message: "Named exports only." },
+  {
+    selector: "Property[key.name='version'] > UnaryExpression[operator='-'][argument.value=1]",
+    message: "An unconditional write: name the version you read.",
+  },
+];
+
 export default tseslint.config(
   { ignores: ["**/dist/", "**/node_modules/", "data/", "**/*.d.ts"] },
   {
@@ -36,16 +46,36 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/consistent-type-definitions": ["error", "interface"],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "no-restricted-syntax": ["error", ...RESTRICTED],
+      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    // Input comes from strangers: an expression whose repeats overlap takes quadratic time on it, and stops the whole process.
+    files: ["{packages,services,tools}/**/*.{ts,tsx,mjs}"],
+    ignores: ["**/test/**", "**/screenshots/**", "**/build.mjs"],
+    plugins: { regexp },
+    rules: {
+      "regexp/no-super-linear-backtracking": ["error", { report: "potential" }],
+      "regexp/no-super-linear-move": ["error", { report: "potential", ignoreSticky: false, ignorePartial: false }],
+    },
+  },
+  {
+    // These answer strangers. A promise that nobody waits for and that fails would end the process: it says what becomes of it.
+    files: [
+      "packages/{job-*,http-api,journal,profile-store,client,access}/src/**/*.ts",
+      "services/{admin,batch-intake,job-api,job-runner}/src/**/*.ts",
+    ],
+    rules: {
+      "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
       "no-restricted-syntax": [
         "error",
-        { selector: "ExportAllDeclaration", message: "Name what you export." },
-        { selector: "ExportDefaultDeclaration", message: "Named exports only." },
+        ...RESTRICTED,
         {
-          selector: "Property[key.name='version'] > UnaryExpression[operator='-'][argument.value=1]",
-          message: "An unconditional write: name the version you read.",
+          selector: "UnaryExpression[operator='void'] > CallExpression:not([callee.property.name='catch'])",
+          message: "A detached promise: end it with .catch().",
         },
       ],
-      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },
   {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   type Command,
   isStatus,
+  JOBS_PER_SHARD,
   ownShard,
   prepareQueue,
   readCommand,
@@ -66,7 +67,7 @@ async function own(session: Session): Promise<ShardOwner> {
     const timer = setTimeout(wake, ms);
     return () => clearTimeout(timer);
   };
-  const owning = await ownShard(0, { session, apiId: "bench", later });
+  const owning = await ownShard(0, { session, apiId: "bench", later, limits: { jobsPerTenant: JOBS_PER_SHARD } });
   if (!owning.ok) throw new Error(owning.why);
   return owning.owner;
 }

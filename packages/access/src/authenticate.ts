@@ -9,13 +9,20 @@ export type Authentication =
   | { readonly kind: "caller"; readonly caller: Caller }
   /** No credentials were given. */
   | { readonly kind: "anonymous" }
-  | { readonly kind: "refused"; readonly why: string }
+  /** `tokenId`: the public part of what was shown, if it had a token's form. */
+  | { readonly kind: "refused"; readonly why: string; readonly tokenId?: string }
   /** It cannot be checked just now: neither tree nor provider answers. */
   | { readonly kind: "silence" };
 
 export interface Authenticator {
   /** `header`: the whole value of Authorization. */
   authenticate(header: string | undefined): Promise<Authentication>;
+}
+
+/** For what is done in somebody's name while they are not there. */
+export interface CallerLookup {
+  /** Who has this id now; refused when their token is revoked or has expired, and of a provider's callers always. */
+  callerById(id: string): Promise<Authentication>;
 }
 
 export interface AuthenticatorParts {
@@ -31,8 +38,14 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,8192})$/i;
 const BASIC = /^Basic +([A-Za-z0-9+/=]{1,12000})$/i;
 const UNKNOWN = "the token is unknown, revoked or mistyped";
 
-export function makeAuthenticator({ tokens, jwt, nowMs, basic = false }: AuthenticatorParts): Authenticator {
+export function makeAuthenticator({
+  tokens,
+  jwt,
+  nowMs,
+  basic = false,
+}: AuthenticatorParts): Authenticator & CallerLookup {
   return {
+    callerById: (id) => lookUp(tokens, id, nowMs()),
     async authenticate(header) {
       if (header === undefined || header === "") return { kind: "anonymous" };
       const credentials = BEARER.exec(header)?.[1] ?? (basic ? passwordOf(header) : undefined);
@@ -65,9 +78,25 @@ async function checkToken(
 ): Promise<Authentication> {
   const found = await tokens.find(id);
   if (found === "silence") return { kind: "silence" };
-  if (found === "none" || !secretMatches(secret, found.hash)) return { kind: "refused", why: UNKNOWN };
+  if (found === "none" || found === "revoked" || !secretMatches(secret, found.hash))
+    return { kind: "refused", why: UNKNOWN, tokenId: id };
   if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `the token expired at ${found.expires}` };
   const { name, role } = found;
   const caller = { id: `token:${id}`, name, role, scope: scopeOf(found), tenants: tenantsOf(found) };
   return { kind: "caller", caller };
+}
+
+const OF_TOKENS = "token:";
+
+/** Whether a token has an id like this one at all can be told; whether a provider still knows its caller cannot. */
+export const canBeLookedUp = (callerId: string): boolean => callerId.startsWith(OF_TOKENS);
+
+async function lookUp(tokens: TokenSource, callerId: string, nowMs: number): Promise<Authentication> {
+  if (!canBeLookedUp(callerId)) return { kind: "refused", why: "only callers with a token can be looked up" };
+  const found = await tokens.find(callerId.slice(OF_TOKENS.length));
+  if (found === "silence") return { kind: "silence" };
+  if (typeof found === "string") return { kind: "refused", why: "their token was revoked" };
+  if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `their token expired at ${found.expires}` };
+  const { name, role } = found;
+  return { kind: "caller", caller: { id: callerId, name, role, scope: scopeOf(found), tenants: tenantsOf(found) } };
 }

@@ -55,13 +55,16 @@ export function makeJwtVerifier(settings: JwtSettings, fetchKeys: FetchKeys): Jw
 
 /** OpenID Connect Discovery 1.0: the issuer describes itself, and must name itself as we do. */
 async function discover(issuer: string, fetchKeys: FetchKeys): Promise<string> {
-  const url = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+  const url = `${issuer.replace(/(?<!\/)\/+$/, "")}/.well-known/openid-configuration`;
   const response = await fetchKeys(url, {
     headers: new Headers({ accept: "application/json" }),
     signal: AbortSignal.timeout(KEYS_TIMEOUT_MS),
   });
   const found = DiscoverySchema.safeParse(await response.json());
   if (!found.success || found.data.issuer !== issuer) throw new Error(`${url} does not describe ${issuer}`);
+  // Keys that come in the clear could be anybody's.
+  if (issuer.startsWith("https:") && !found.data.jwks_uri.startsWith("https:"))
+    throw new Error(`${url} names keys that are not behind https`);
   return found.data.jwks_uri;
 }
 

@@ -1,6 +1,6 @@
 /** The authenticator that the settings ask for. */
 import type { Session } from "@sluice/zookeeper";
-import { type Authenticator, makeAuthenticator } from "./authenticate.ts";
+import { type Authentication, type Authenticator, type CallerLookup, makeAuthenticator } from "./authenticate.ts";
 import type { Caller } from "./caller.ts";
 import { type FetchKeys, makeJwtVerifier } from "./jwt.ts";
 import type { AccessSettings } from "./settings.ts";
@@ -35,13 +35,19 @@ export function openAccess({
   fetchKeys,
   onProblem,
   basic = false,
-}: AccessParts): Authenticator {
-  if (settings.AUTH === "off") return { authenticate: () => Promise.resolve({ kind: "caller", caller: ANYBODY }) };
-  const tree = makeTreeTokens({ session, monotonicMs: clock.monotonicMs });
+}: AccessParts): Authenticator & CallerLookup {
+  if (settings.AUTH === "off") return { authenticate: anybody, callerById: anybody };
+  const tree = makeTreeTokens({
+    session,
+    monotonicMs: clock.monotonicMs,
+    staleMaxMs: settings.TOKENS_STALE_MAX_MS,
+  });
   const file = settings.AUTH_TOKENS_FILE === undefined ? [] : [openTokenFile(settings.AUTH_TOKENS_FILE, { onProblem })];
   const jwt = jwtOf(settings, fetchKeys);
   return makeAuthenticator({ tokens: firstOf([...file, tree]), jwt, nowMs: clock.nowMs, basic });
 }
+
+const anybody = (): Promise<Authentication> => Promise.resolve({ kind: "caller", caller: ANYBODY });
 
 function jwtOf(settings: AccessSettings, fetchKeys: FetchKeys) {
   const { OIDC_ISSUER: issuer } = settings;

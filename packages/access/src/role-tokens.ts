@@ -2,7 +2,16 @@
 import { mintToken } from "./token.ts";
 import { printTokenFile } from "./token-file.ts";
 import { EVERY_COLLECTION, EVERY_TENANT, type TokenRecord } from "./token-record.ts";
-import { type Role, ROLES } from "./roles.ts";
+import { PEOPLES_ROLES, type Role, ROLES } from "./roles.ts";
+
+/** Where jobs go that name no tenant. */
+const DEPOSITORS_TENANT = "default";
+
+/** Services have what their role says. */
+function tenantsFor(role: Role): Pick<TokenRecord, "tenants"> {
+  if (role === "depositor") return { tenants: [DEPOSITORS_TENANT] };
+  return PEOPLES_ROLES.some((each) => each === role) ? { tenants: [EVERY_TENANT] } : {};
+}
 
 export type RoleTokens = Readonly<Record<Role, string>>;
 
@@ -24,7 +33,7 @@ export function mintRoleTokens(options: RoleTokensOptions): { readonly tokens: R
       name: `development ${role}`,
       role,
       collections: [role === "depositor" ? depositorsCollection : EVERY_COLLECTION],
-      tenants: [EVERY_TENANT],
+      ...tenantsFor(role),
       hash,
       created: new Date(nowMs).toISOString(),
       created_by: createdBy,

@@ -1,10 +1,17 @@
-/** Tokens in a file, hashed: the first admin's, and those that must work while ZooKeeper is away. Re-read when it changes. */
+/**
+ * Tokens in a file, hashed: the first admin's, the services', and those that must work while ZooKeeper is away. It may also name
+ * tokens that are revoked, wherever they are kept: so one of the tree is revoked while ZooKeeper is away. Re-read when it changes.
+ */
 import { readFile, stat } from "node:fs/promises";
 import { z } from "zod";
 import { type TokenRecord, TokenRecordSchema } from "./token-record.ts";
 import type { TokenSource } from "./token-source.ts";
 
-const FileSchema = z.object({ tokens: z.array(TokenRecordSchema) });
+const FileSchema = z.object({
+  tokens: z.array(TokenRecordSchema),
+  /** Ids. */
+  revoked: z.array(TokenRecordSchema.shape.id).default([]),
+});
 
 export interface TokenFileOptions {
   /** Told once per version of the file; the version before it stays in use. */
@@ -12,7 +19,7 @@ export interface TokenFileOptions {
 }
 
 export type ParsedTokenFile =
-  | { readonly ok: true; readonly tokens: ReadonlyMap<string, TokenRecord> }
+  | { readonly ok: true; readonly tokens: ReadonlyMap<string, TokenRecord>; readonly revoked: ReadonlySet<string> }
   | { readonly ok: false; readonly problem: string };
 
 export function parseTokenFile(text: string): ParsedTokenFile {
@@ -27,13 +34,20 @@ export function parseTokenFile(text: string): ParsedTokenFile {
     const first = parsed.error.issues[0];
     return { ok: false, problem: `${first?.path.join(".") ?? ""}: ${first?.message ?? "invalid"}` };
   }
-  return { ok: true, tokens: new Map(parsed.data.tokens.map((token) => [token.id, token])) };
+  const { tokens, revoked } = parsed.data;
+  return { ok: true, tokens: new Map(tokens.map((token) => [token.id, token])), revoked: new Set(revoked) };
 }
 
 export const printTokenFile = (tokens: readonly TokenRecord[]): string => `${JSON.stringify({ tokens }, null, 2)}\n`;
 
-export function openTokenFile(path: string, { onProblem }: TokenFileOptions): TokenSource {
+export interface TokenFile extends TokenSource {
+  /** Without the revoked ones. */
+  all(): Promise<readonly TokenRecord[]>;
+}
+
+export function openTokenFile(path: string, { onProblem }: TokenFileOptions): TokenFile {
   let tokens: ReadonlyMap<string, TokenRecord> = new Map();
+  let revoked: ReadonlySet<string> = new Set();
   let version = "";
   const look = async (): Promise<void> => {
     const info = await stat(path, { bigint: true }).catch(() => null);
@@ -45,17 +59,22 @@ export function openTokenFile(path: string, { onProblem }: TokenFileOptions): To
       return;
     }
     const parsed = parseTokenFile(await readFile(path, "utf8"));
-    if (parsed.ok) tokens = parsed.tokens;
+    if (parsed.ok) ({ tokens, revoked } = parsed);
     else onProblem(`${path}: ${parsed.problem}`);
   };
   let looking: Promise<void> | null = null;
+  const lookOnce = (): Promise<void> =>
+    (looking ??= look()
+      .catch((error: unknown) => onProblem(`${path}: ${String(error)}`))
+      .finally(() => (looking = null)));
   return {
     async find(id) {
-      looking ??= look()
-        .catch((error: unknown) => onProblem(`${path}: ${String(error)}`))
-        .finally(() => (looking = null));
-      await looking;
-      return tokens.get(id) ?? "none";
+      await lookOnce();
+      return revoked.has(id) ? "revoked" : (tokens.get(id) ?? "none");
+    },
+    async all() {
+      await lookOnce();
+      return [...tokens.values()].filter(({ id }) => !revoked.has(id));
     },
   };
 }

@@ -20,8 +20,14 @@ export function tenantsOf({ tenants, role, collections }: TenantFacts): Scope {
 
 type TenantFacts = Pick<TokenRecord, "tenants" | "role" | "collections">;
 
-export const defaultTenants = (role: Role, scope: Scope): Scope =>
-  role !== "depositor" && scope === "all" ? "all" : [];
+/** Where the fleet's own jobs are. */
+const FLEETS_TENANT = "system";
+const STAFF: readonly Role[] = ["viewer", "operator", "admin", "runner"];
+
+export function defaultTenants(role: Role, scope: Scope): Scope {
+  if (role === "scheduler") return [FLEETS_TENANT];
+  return STAFF.includes(role) && scope === "all" ? "all" : [];
+}
 
 /** Exported for claims, which say the same. */
 export const scopeOfNames = (names: readonly string[]): Scope => (names.includes(EVERYTHING) ? "all" : names);

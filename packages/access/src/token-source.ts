@@ -1,9 +1,11 @@
 import type { TokenRecord } from "./token-record.ts";
 
+/** `silence`: the place does not answer, and what is known from before is too old. `revoked`: wherever else it may be kept. */
+export type FoundToken = TokenRecord | "none" | "revoked" | "silence";
+
 /** Where tokens are kept. */
 export interface TokenSource {
-  /** `silence`: the place does not answer, and nothing is known from before. */
-  find(id: string): Promise<TokenRecord | "none" | "silence">;
+  find(id: string): Promise<FoundToken>;
 }
 
 /** The first that knows the id answers; silence counts only when nobody knows it. */

@@ -1,4 +1,4 @@
-/** The tokens of the queue's tree. What was read last stays in use while ZooKeeper is away. */
+/** The tokens of the queue's tree. What was read last stays in use while ZooKeeper is away, for a bounded time. */
 import { readTokens } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
 import { type TokenRecord, TokenRecordSchema } from "./token-record.ts";
@@ -10,11 +10,18 @@ export interface TreeTokensOptions {
   readonly monotonicMs: () => number;
   /** A revoked token works at most this long, as long as ZooKeeper answers. */
   readonly maxAgeMs?: number;
+  /** … and at most this long while it does not answer; then nobody's token can be checked. */
+  readonly staleMaxMs: number;
 }
 
 const MAX_AGE_MS = 2_000;
 
-export function makeTreeTokens({ session, monotonicMs, maxAgeMs = MAX_AGE_MS }: TreeTokensOptions): TokenSource {
+export function makeTreeTokens({
+  session,
+  monotonicMs,
+  maxAgeMs = MAX_AGE_MS,
+  staleMaxMs,
+}: TreeTokensOptions): TokenSource {
   let known: { readonly version: string; readonly byId: ReadonlyMap<string, TokenRecord> } | null = null;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
@@ -36,7 +43,8 @@ export function makeTreeTokens({ session, monotonicMs, maxAgeMs = MAX_AGE_MS }: 
       if (askedMs - lookedAtMs >= maxAgeMs) await lookOnce();
       // Unknown may mean new: whoever has just been given a token must not be told that nobody knows it.
       if (known?.byId.has(id) !== true && lookedAtMs < askedMs) await lookOnce();
-      return known === null ? "silence" : (known.byId.get(id) ?? "none");
+      if (known === null || monotonicMs() - lookedAtMs > Math.max(staleMaxMs, maxAgeMs)) return "silence";
+      return known.byId.get(id) ?? "none";
     },
   };
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import {
+  endingTokens,
   firstOf,
   inScope,
   type JwtSettings,
@@ -66,6 +67,65 @@ describe("Basic authentication", () => {
   it("is taken only where it was asked for", async () => {
     const answer = await makeAuthenticator(parts).authenticate(basic(`ada:${token}`));
     expect(answer).toEqual({ kind: "refused", why: "only `Authorization: Bearer TOKEN` is understood" });
+  });
+});
+
+describe("a caller who is not there", () => {
+  it("is found by their id as they are now, and not when their token has ended", async () => {
+    const [{ record }, { record: old }] = [
+      minted({ collections: ["a_content"] }),
+      minted({ expires: "2026-01-01T00:00:00Z" }),
+    ];
+    const callers = authenticatorOf(holding(record, old));
+    expect(await callers.callerById(`token:${record.id}`)).toMatchObject({
+      kind: "caller",
+      caller: { id: `token:${record.id}`, name: "Ada", role: "operator", scope: ["a_content"] },
+    });
+    expect(await callers.callerById(`token:${old.id}`)).toEqual({
+      kind: "refused",
+      why: "their token expired at 2026-01-01T00:00:00Z",
+    });
+    for (const id of ["token:gone", "https://login.example ada", "anybody"])
+      expect(await callers.callerById(id)).toMatchObject({ kind: "refused" });
+    expect(await authenticatorOf(SILENT).callerById(`token:${record.id}`)).toEqual({ kind: "silence" });
+  });
+});
+
+describe("a token that a file names as revoked", () => {
+  it("is refused wherever it is kept, as soon as the file says so", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-tokens-"));
+    const path = join(folder, "tokens.json");
+    const [inTree, inFile] = [minted(), minted()];
+    await writeFile(path, printTokenFile([inFile.record]));
+    const file = openTokenFile(path, { onProblem: (problem) => expect(problem).toBe("none") });
+    const authenticator = authenticatorOf(firstOf([file, holding(inTree.record)]));
+    const kinds = async () =>
+      await Promise.all(
+        [inTree, inFile].map(async ({ token }) => (await authenticator.authenticate(`Bearer ${token}`)).kind),
+      );
+    expect(await kinds()).toEqual(["caller", "caller"]);
+    expect(await file.all()).toEqual([inFile.record]);
+    const revoked = [inTree.record.id, inFile.record.id];
+    await writeFile(path, JSON.stringify({ tokens: [inFile.record], revoked }));
+    expect(await kinds()).toEqual(["refused", "refused"]);
+    expect(await file.all()).toEqual([]);
+    await rm(folder, { recursive: true, force: true });
+  });
+});
+
+describe("tokens that end soon", () => {
+  it("are those of the next 14 days and the last 7, the soonest first", () => {
+    const ending = (name: string, days: number) =>
+      minted({ name, expires: new Date(NOW + days * 86_400_000).toISOString() }).record;
+    const all = [
+      ending("later", 15),
+      ending("soon", 13),
+      ending("now", 0),
+      ending("lately", -6),
+      ending("long ago", -8),
+    ];
+    expect(endingTokens(all, NOW).map(({ name }) => name)).toEqual(["lately", "now", "soon"]);
+    expect(JSON.stringify(endingTokens(all, NOW))).not.toContain("hash");
   });
 });
 

@@ -32,7 +32,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_4
 export function parseSeconds(text: string): number | null {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   if (!/^(?:\d{1,6}[smhdw])+$/.test(text)) return null;
-  return [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
+  return [...text.matchAll(/(\d{1,6})([smhdw])/g)].reduce(
     (sum, [, n, unit]) => sum + Number(n) * (UNITS[unit ?? ""] ?? 0),
     0,
   );

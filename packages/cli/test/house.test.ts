@@ -6,7 +6,7 @@ import { aBatchOfJobs, openRawSession, testWorker, type TestWorker, testZooKeepe
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { COLLECTION, startAdmin, type TestAdmin } from "../../../services/admin/test/support.ts";
-import { toJobs } from "../src/command.ts";
+import { toIntake, toJobs } from "../src/command.ts";
 import { COMMANDS } from "../src/commands/all.ts";
 import { type Played, sluice, type Stage } from "./support.ts";
 
@@ -109,7 +109,9 @@ test("every example of the help does what it says, or says why not now; no token
   const token = (await root(`token create x --role viewer ${WHY} -o name`)).out.trim();
   // Those that wait for a stage, or talk to an intake, the job queue or ZooKeeper itself, have tests of their own.
   const elsewhere = new Set(["submit", "batch watch", "job watch", "doctor"]);
-  const commands = COMMANDS.filter(({ words, talksTo }) => !elsewhere.has(words.join(" ")) && talksTo !== toJobs);
+  const commands = COMMANDS.filter(
+    ({ words, talksTo }) => !elsewhere.has(words.join(" ")) && talksTo !== toJobs && talksTo !== toIntake,
+  );
   const secrets = Object.values(admin.tokens);
   // The snapshot comes before the restore that reads it.
   const throughTheApi = commands.flatMap(({ examples }) => examples).filter((line) => !line.includes("--zookeeper"));

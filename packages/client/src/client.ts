@@ -81,7 +81,7 @@ export function urlOf(baseUrl: string, { path }: Pick<Endpoint, "path">, { param
   for (const [name, value] of Object.entries(query ?? {}))
     if (value !== undefined && value !== "") search.set(name, String(value));
   const tail = search.size === 0 ? "" : `?${search.toString()}`;
-  return `${baseUrl.replace(/\/+$/, "")}${filled}${tail}`;
+  return `${baseUrl.replace(/(?<!\/)\/+$/, "")}${filled}${tail}`;
 }
 
 function requestOf({ token }: ClientOptions, { method }: Pick<Endpoint, "method">, input: Parts) {

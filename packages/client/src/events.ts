@@ -109,7 +109,7 @@ async function* piecesOf(response: Response): AsyncGenerator<Uint8Array> {
 export function parseEvent(block: string): ServerEvent {
   const event = { name: "message", id: null as string | null, data: [] as string[], retryMs: null as number | null };
   for (const line of block.split(/\r?\n/)) {
-    const [, field, value = ""] = /^([a-z]+):? ?(.*)$/.exec(line) ?? [];
+    const [, field, value = ""] = /^([a-z]+)(?:: ?(.*))?$/.exec(line) ?? [];
     if (field === "event") event.name = value;
     if (field === "id") event.id = value;
     if (field === "data") event.data.push(value);

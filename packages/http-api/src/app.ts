@@ -8,6 +8,8 @@ import { dataHeaders } from "./wall/headers.ts";
 export interface AppOptions {
   readonly onError: OnError;
   readonly newId?: () => string;
+  /** Addresses whose X-Forwarded-For and X-Forwarded-Proto are believed; nobody's unless it is said. */
+  readonly trustedProxies?: readonly string[];
 }
 
 /** An express app with our manners around the routes that `addRoutes` adds. */
@@ -15,6 +17,7 @@ export function createApp(options: AppOptions, addRoutes: (app: Express) => void
   const app = express();
   app.disable("x-powered-by");
   app.set("query parser", "simple");
+  app.set("trust proxy", [...(options.trustedProxies ?? [])]);
   app.use(requestIds(options.newId));
   app.use(dataHeaders());
   app.use(notKept);
@@ -23,6 +26,16 @@ export function createApp(options: AppOptions, addRoutes: (app: Express) => void
   app.use(errorHandler(options.onError));
   return app;
 }
+
+/** Whether an address is a proxy that the app believes: its connections are those of all its clients. */
+export const isProxyOf =
+  (app: Express) =>
+  (address: string): boolean => {
+    const isTrusted: unknown = app.get("trust proxy fn");
+    return (
+      typeof isTrusted === "function" && Boolean((isTrusted as (address: string, hop: number) => unknown)(address, 0))
+    );
+  };
 
 /** Answers are for this caller, now. */
 const notKept: RequestHandler = (_request, response, next) => {

@@ -11,6 +11,7 @@ export interface EndpointLike<P extends z.ZodType, Q extends z.ZodType, B extend
   readonly group: string;
   readonly summary: string;
   readonly permission: Permission;
+  readonly narrowed?: Permission;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -20,7 +21,7 @@ export interface EndpointLike<P extends z.ZodType, Q extends z.ZodType, B extend
 export function endpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   endpoint: EndpointLike<P, Q, B>,
 ): Omit<OperationSpec<P, Q, B>, "responses"> {
-  const { id, method, path, group, summary, permission, params, query, body } = endpoint;
+  const { id, method, path, group, summary, permission, narrowed, params, query, body } = endpoint;
   return {
     id,
     method,
@@ -28,6 +29,7 @@ export function endpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends
     group,
     summary,
     permission,
+    ...(narrowed === undefined ? {} : { narrowed }),
     ...(params === undefined ? {} : { params }),
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body: { json: body } }),

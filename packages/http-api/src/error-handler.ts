@@ -34,7 +34,7 @@ const OUR_FAULT = problem("INTERNAL_ERROR", "the request failed; its id helps us
 function problemOfError(error: unknown): Problem {
   if (typeof error !== "object" || error === null) return OUR_FAULT;
   const type = "type" in error && typeof error.type === "string" ? error.type : "";
-  const known = BY_TYPE[type];
+  const known = type === "entity.excess" && "problem" in error ? (error.problem as Problem) : BY_TYPE[type];
   if (known !== undefined) return known;
   const isBadPath = "name" in error && error.name === "URIError" && "status" in error && error.status === 400;
   return isBadPath ? problem("MALFORMED_REQUEST", "the path cannot be decoded") : OUR_FAULT;

@@ -68,7 +68,8 @@ export function makeEventStreams(given: EventStreamsOptions = {}): EventStreams 
       options.heartbeatMs,
     ).unref(),
     setInterval(
-      each((listener) => void listener.recheck()),
+      // Whom we cannot ask about is asked about again.
+      each((listener) => void listener.recheck().catch(() => undefined)),
       options.recheckMs,
     ).unref(),
   ];

@@ -3,8 +3,10 @@ export type { Problem, ProblemCode, ProblemDocument, ProblemItem } from "./probl
 export { requestIdOf, requestIds } from "./request-id.ts";
 export { notFound, type Reply, route, sendProblem } from "./reply.ts";
 export { errorHandler, type OnError } from "./error-handler.ts";
-export { type Input, jsonBodies, readInput } from "./input.ts";
-export { type AppOptions, createApp } from "./app.ts";
+export { ERRORS_MAX, type Input, readInput } from "./input.ts";
+export { type FirstMember, JSON_DEPTH_MAX, JSON_VALUES_MAX, jsonBodies } from "./body/json-bodies.ts";
+export { type JsonLimits, JsonScanner } from "./body/json-scanner.ts";
+export { type AppOptions, createApp, isProxyOf } from "./app.ts";
 export { type HttpServer, listen, type Listening, type ListenOptions } from "./listen.ts";
 export {
   ANSWERED,
@@ -43,6 +45,22 @@ export {
 } from "./event-streams.ts";
 export { type ApiInfo, openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
 export { DOCS_PATHS, DOCS_POLICY, serveDocs } from "./docs/serve-docs.ts";
-export { allow, callerOf, callers, type CallersOptions, cookieOf } from "./wall/callers.ts";
-export { limitCallers, limitGuesses } from "./wall/limits.ts";
-export { GUESSES_PER_MINUTE, wall, type WallOptions } from "./wall/wall.ts";
+export {
+  allow,
+  type BrowserSession,
+  type BrowserSessions,
+  callerOf,
+  callers,
+  type CallersOptions,
+  cookieOf,
+  credentialsOf,
+  tooMany,
+} from "./wall/callers.ts";
+export { type Guesses, GUESSES_PER_MINUTE, makeGuesses } from "./wall/guesses.ts";
+export { holdBodies } from "./wall/hold-bodies.ts";
+export { limitCallers } from "./wall/limits.ts";
+export { type AnsweredHosts, ownPagesOnly } from "./wall/own-pages.ts";
+export { hostsAnswered, wall, type WallOptions } from "./wall/wall.ts";
+export { HTTP_DEFAULTS, HTTP_FIELDS, type HttpSettings } from "./server/settings.ts";
+export { countRefusals, HTTP_METRICS } from "./server/metrics.ts";
+export type { Guarded } from "./server/guard.ts";

@@ -1,9 +1,12 @@
-import { json, type Request, type RequestHandler } from "express";
+import type { Request } from "express";
 import type { z } from "zod";
 
 import { type Problem, problem, type ProblemItem } from "./problem.ts";
 
 export type Input<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+
+/** A person reads no more; an answer must not be larger than what was sent. */
+export const ERRORS_MAX = 100;
 
 /** Checks what came in. Faults of a body are named by JSON pointer, those of a query, path or form by field. */
 export function readInput<S extends z.ZodType>(
@@ -15,7 +18,8 @@ export function readInput<S extends z.ZodType>(
   if (result.success) return { ok: true, value: result.data };
   const errors = result.error.issues.flatMap((issue) => itemsOf(issue, where === "body"));
   const count = errors.length === 1 ? "one field is" : `${errors.length} fields are`;
-  return { ok: false, problem: problem("INVALID_REQUEST", `${count} wrong or missing in the ${where}`, { errors }) };
+  const detail = `${count} wrong or missing in the ${where}`;
+  return { ok: false, problem: problem("INVALID_REQUEST", detail, { errors: errors.slice(0, ERRORS_MAX) }) };
 }
 
 /** Unknown keys are one issue in zod, but each is a fault of its own. */
@@ -30,10 +34,6 @@ const place = (path: readonly PropertyKey[], asPointer: boolean): Pick<ProblemIt
 /** RFC 6901. The whole body is the empty pointer. */
 const pointerOf = (path: readonly PropertyKey[]): string =>
   path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-
-/** Reads JSON bodies up to a limit. Without a JSON content type the body stays undefined. */
-export const jsonBodies = (limitBytes = 1_000_000): RequestHandler =>
-  json({ limit: limitBytes, strict: true, inflate: false, type: ["application/json", "application/*+json"] });
 
 /** Whether the request brings a multipart form. */
 export const hasForm = (request: Request): boolean =>

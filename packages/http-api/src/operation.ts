@@ -3,7 +3,8 @@ import type { Request, RequestHandler, Response } from "express";
 import type { Permission } from "@sluice/access";
 import type { z } from "zod";
 
-import { hasForm, jsonBodies, readInput } from "./input.ts";
+import { type FirstMember, jsonBodies } from "./body/json-bodies.ts";
+import { hasForm, readInput } from "./input.ts";
 import { problem, type Problem, type ProblemCode } from "./problem.ts";
 import { type Reply, sendProblem, sendReply } from "./reply.ts";
 import { traceRequest } from "./trace-request.ts";
@@ -22,6 +23,10 @@ export interface ResponseSpec {
 export interface BodySpec<B extends z.ZodType = z.ZodType> {
   readonly json?: B;
   readonly limitBytes?: number;
+  /** Values and members of the JSON, all together. */
+  readonly maxValues?: number;
+  /** By what a caller is refused before a large body is read. */
+  readonly first?: FirstMember;
   /** Multipart form: its fields, and the name of its file parts. */
   readonly form?: { readonly fields: z.ZodType; readonly files: string };
   /** What the handler reads by itself, by media type. */
@@ -54,6 +59,8 @@ export interface OperationSpec<
   readonly problems?: readonly ProblemCode[];
   /** What the caller's role must allow; absent = anybody may ask. */
   readonly permission?: Permission;
+  /** Who has this one instead passes too; the handler narrows what they may ask for. */
+  readonly narrowed?: Permission;
 }
 
 /** Input that has passed its schemas. Without a schema there is nothing to look at. */
@@ -89,7 +96,7 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
 ): Operation {
   // Whoever may not ask has no body read.
   const gate = [traceRequest(spec), ...gateOf(spec)];
-  const read: RequestHandler[] = spec.body?.json === undefined ? [] : [jsonBodies(spec.body.limitBytes)];
+  const read: RequestHandler[] = spec.body?.json === undefined ? [] : [jsonBodies(spec.body.limitBytes, spec.body)];
   const checked: RequestHandler = async (request, response) => {
     const input = inputOf(spec, request);
     if ("problem" in input) {
@@ -103,8 +110,8 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
   return { spec, handlers: [...gate, ...forms, ...read, checked] };
 }
 
-const gateOf = ({ permission }: OperationSpec): RequestHandler[] =>
-  permission === undefined ? [] : [allow(permission)];
+const gateOf = ({ permission, narrowed }: OperationSpec): RequestHandler[] =>
+  permission === undefined ? [] : [allow(permission, narrowed)];
 
 /** An operation that takes multipart forms and nothing else. */
 export const formOperation = (spec: OperationSpec, takeForm: FormHandler): Operation => ({

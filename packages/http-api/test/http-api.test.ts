@@ -177,6 +177,13 @@ describe("wrong input", () => {
     expect(errors).toEqual([]);
   });
 
+  test("like a body that is nested deeper than any of ours is refused before it is parsed", async () => {
+    const { response, body } = await post("[".repeat(900));
+    expect([response.status, body["detail"]]).toEqual([400, "the body is nested more than 120 levels deep"]);
+    // Brackets in a text are none.
+    expect((await post(JSON.stringify({ profile: '"[{\\'.repeat(150) }))).response.status).toBe(201);
+  });
+
   test("like a path that cannot be decoded is one too", async () => {
     expect((await ask("/names/%E0%A4%A")).body["code"]).toBe("MALFORMED_REQUEST");
   });

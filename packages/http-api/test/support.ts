@@ -5,11 +5,12 @@ import type { Express } from "express";
 export async function serve(
   addRoutes: (app: Express) => void,
   options: Partial<ListenOptions> = {},
+  trustedProxies: readonly string[] = [],
 ): Promise<HttpServer> {
   const onError = (error: unknown): never => {
     throw error;
   };
-  const listening = await listen(createApp({ onError }, addRoutes), { port: 0, ...options });
+  const listening = await listen(createApp({ onError, trustedProxies }, addRoutes), { port: 0, ...options });
   if (!listening.ok) throw new Error(listening.message);
   return listening.server;
 }

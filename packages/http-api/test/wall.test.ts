@@ -6,13 +6,19 @@ import {
   callerOf,
   callers,
   type HttpServer,
-  limitCallers,
-  limitGuesses,
+  type WallOptions,
+  wall,
+  type BrowserSession,
+  type CallersOptions,
+  cookieOf,
   makeEventStreams,
+  makeGuesses,
   openApiDocument,
   operation,
 } from "../src/index.ts";
 import { readEvents, serve } from "./support.ts";
+import { request as httpRequest } from "node:http";
+import { once } from "node:events";
 
 const CALLERS: Readonly<Record<string, Caller>> = {
   vera: { id: "token:vera", name: "Vera", role: "viewer", scope: "all", tenants: "all" },
@@ -23,7 +29,9 @@ const authenticator: Authenticator = {
     if (header === undefined) return Promise.resolve({ kind: "anonymous" });
     const caller = CALLERS[header.replace("Bearer ", "")];
     if (header === "Bearer silence") return Promise.resolve({ kind: "silence" });
-    return Promise.resolve(caller === undefined ? { kind: "refused", why: "unknown" } : { kind: "caller", caller });
+    const tokenId = /^Bearer slc_([a-z0-9]+)_/.exec(header)?.[1];
+    const refused = { kind: "refused", why: "unknown", ...(tokenId === undefined ? {} : { tokenId }) } as const;
+    return Promise.resolve(caller === undefined ? refused : { kind: "caller", caller });
   },
 };
 
@@ -44,16 +52,47 @@ const act = operation(
 let server: HttpServer;
 afterEach(async () => server.close(0));
 
-const start = async (limits: { calls?: number; guesses?: number } = {}): Promise<void> => {
-  server = await serve((app) => {
-    app.use(
-      limitGuesses(limits.guesses ?? 100),
-      callers({ authenticator, cookie: "sluice" }),
-      limitCallers(limits.calls ?? 100),
-    );
-    addOperations(app, [act]);
-  });
+interface Limits {
+  readonly calls?: number;
+  readonly guesses?: number;
+  readonly hosts?: WallOptions["hosts"];
+  readonly trustedProxies?: readonly string[];
+}
+
+/** Its cookie names whose session it is; "ended" is one that was. */
+const sessions: CallersOptions["sessions"] = {
+  find(request): BrowserSession | null | undefined {
+    const name = cookieOf(request, "sluice");
+    if (name === undefined || name === "ended") return name === undefined ? undefined : null;
+    return { credentials: `Bearer ${name}`, isOpen: () => true, end: () => ended.push(name) };
+  },
 };
+let ended: string[] = [];
+
+const start = async (limits: Limits = {}): Promise<void> => {
+  ended = [];
+  const { calls = 100, guesses = 100, hosts = "any", trustedProxies = [] } = limits;
+  server = await serve(
+    (app) => {
+      app.use(...wall({ authenticator, sessions, guesses: makeGuesses(guesses), callsPerMinute: calls, hosts }));
+      addOperations(app, [act]);
+    },
+    {},
+    trustedProxies,
+  );
+};
+
+/** fetch says itself where it asks; this says what it is told. */
+async function postRaw(headers: Record<string, string>): Promise<number> {
+  const asked = httpRequest(`${server.url}/v1/act`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+  });
+  asked.end('{"reason":"a test"}');
+  const [answer] = (await once(asked, "response")) as [{ statusCode?: number; resume: () => void }];
+  answer.resume();
+  return answer.statusCode ?? 0;
+}
 const post = (headers: Record<string, string>, body = '{"reason":"a test"}') =>
   fetch(`${server.url}/v1/act`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
 
@@ -85,6 +124,42 @@ describe("the wall", () => {
     expect((await post({ cookie, "sec-fetch-site": "same-site" })).status).toBe(403);
     expect((await post({ cookie, origin: "http://evil.example" })).status).toBe(403);
     expect((await post({ cookie })).status).toBe(403);
+    expect((await post({ cookie, origin: "null" })).status).toBe(403);
+  });
+
+  it("does not take what stands in a session's cookie for a token, nor a token for a session", async () => {
+    await start();
+    expect((await post({ cookie: "sluice=ended", "sec-fetch-site": "same-origin" })).status).toBe(401);
+    expect((await post({ authorization: "Bearer ended" })).status).toBe(401);
+  });
+
+  it("ends the session whose token has ended", async () => {
+    await start();
+    expect((await post({ cookie: "sluice=eve", "sec-fetch-site": "same-origin" })).status).toBe(401);
+    expect((await post({ cookie: "sluice=silence", "sec-fetch-site": "same-origin" })).status).toBe(503);
+    expect(ended).toEqual(["eve"]);
+  });
+
+  it("refuses pages of other sites, also those that come with nothing", async () => {
+    await start();
+    const authorization = "Bearer olga";
+    for (const site of ["cross-site", "same-site"])
+      expect((await post({ authorization, "sec-fetch-site": site })).status).toBe(403);
+    expect((await post({ authorization, origin: "http://evil.example" })).status).toBe(403);
+    expect((await post({ authorization, "sec-fetch-site": "none" })).status).toBe(200);
+    expect((await post({ authorization, origin: server.url })).status).toBe(200);
+  });
+
+  it("answers to this machine's own names only while anybody may do everything", async () => {
+    await start({ hosts: "this-machine" });
+    const authorization = "Bearer olga";
+    const { port } = server;
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, "127.0.0.1"])
+      expect([host, await postRaw({ authorization, host })]).toEqual([host, 200]);
+    for (const host of [`evil.example:${port}`, "127.example.org", `localhost.evil.example:${port}`, "10.0.0.1", "a b"])
+      expect([host, await postRaw({ authorization, host })]).toEqual([host, 403]);
+    // Asked by its own name, as a page is whose name was pointed here.
+    expect(await postRaw({ authorization, host: "evil.example", origin: "http://evil.example" })).toBe(403);
   });
 
   it("slows down one caller, not the others", async () => {
@@ -104,6 +179,38 @@ describe("the wall", () => {
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) statuses.push((await post({ authorization: `Bearer guess${i}` })).status);
     expect(statuses).toEqual([401, 401, 429]);
+    const answer = await post({ authorization: "Bearer guess" });
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  it("lets a valid token pass however many wrong ones came from the same address", async () => {
+    await start({ guesses: 60 });
+    const guesses = await Promise.all(
+      Array.from({ length: 61 }, (_, i) => post({ authorization: `Bearer guess${i}` })),
+    );
+    expect(guesses.filter(({ status }) => status === 429)).toHaveLength(1);
+    expect((await post({ authorization: "Bearer olga" })).status).toBe(200);
+    expect((await post({ cookie: "sluice=olga", origin: server.url })).status).toBe(200);
+    // Who shows nothing guesses at nothing.
+    expect((await post({})).status).toBe(401);
+  });
+
+  it("counts guesses by the client's address where a proxy that is trusted names it", async () => {
+    await start({ guesses: 1, trustedProxies: ["loopback"] });
+    const guess = async (from: string) =>
+      (await post({ authorization: "Bearer guess", "x-forwarded-for": from })).status;
+    expect([await guess("192.0.2.1"), await guess("192.0.2.1"), await guess("192.0.2.2")]).toEqual([401, 429, 401]);
+    await server.close(0);
+    await start({ guesses: 1 });
+    expect([await guess("192.0.2.1"), await guess("192.0.2.2")]).toEqual([401, 429]);
+  });
+
+  it("counts guesses at one token, wherever they come from", async () => {
+    await start({ guesses: 1, trustedProxies: ["loopback"] });
+    const token = `slc_${"a".repeat(12)}_${"b".repeat(43)}`;
+    const guess = async (from: string) =>
+      (await post({ authorization: `Bearer ${token}`, "x-forwarded-for": from })).status;
+    expect([await guess("192.0.2.1"), await guess("192.0.2.2")]).toEqual([401, 429]);
   });
 
   it("takes many at once from one address for no guesses", async () => {

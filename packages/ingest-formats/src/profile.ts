@@ -39,6 +39,9 @@ export interface Profile {
   readonly callbackFailure: "fail" | "warn";
   /** Overrides the priority that follows from the batch's size. */
   readonly priority?: number;
+  /** How much the collection may have in progress, instead of the intake's settings. Sluice's own keys. */
+  readonly maxJobsInProgress?: number;
+  readonly maxGigabytesInProgress?: number;
   readonly storageService?: string;
   readonly storageNode?: number;
   readonly objectMinterUrl?: string;
@@ -77,6 +80,8 @@ function readProfile(keys: ProfileKeys): Profile {
     ...readNotification(keys),
     ...readCallback(keys),
     ...defined("priority", keys.integer("Priority", 0, 99)),
+    ...defined("maxJobsInProgress", keys.integer("MaxJobsInProgress", 1, 999_999_999)),
+    ...defined("maxGigabytesInProgress", keys.integer("MaxGigabytesInProgress", 1, 999_999_999)),
     ...defined("storageService", keys.httpUrl("StorageService")),
     ...defined("storageNode", keys.integer("StorageNode", 0, 999_999)),
     ...defined("objectMinterUrl", keys.httpUrl("ObjectMinterURL")),

@@ -49,7 +49,7 @@ export class LeaseKeeper {
 
   #rest(): void {
     if (this.#timer !== null || this.#stopped || this.#held.size === 0) return;
-    this.#timer = setTimeout(() => void this.#round(), this.#everyMs);
+    this.#timer = setTimeout(() => void this.#round().catch(() => this.#onBrokenRound()), this.#everyMs);
   }
 
   async #round(): Promise<void> {
@@ -65,6 +65,13 @@ export class LeaseKeeper {
         else held.until = askedAt + held.ttlMs;
       }
     }
+    this.#loseThoseOver();
+    this.#timer = null;
+    this.#rest();
+  }
+
+  /** Nothing was renewed: what runs out is lost, and the next round asks again. */
+  #onBrokenRound(): void {
     this.#loseThoseOver();
     this.#timer = null;
     this.#rest();

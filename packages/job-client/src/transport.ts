@@ -63,7 +63,7 @@ export function openTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const urls = options.urls.map((url) => url.replace(/\/+$/, ""));
+  const urls = options.urls.map((url) => url.replace(/(?<!\/)\/+$/, ""));
   /** The one that answered last is asked first. */
   let preferred = 0;
 

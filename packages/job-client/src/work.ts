@@ -217,13 +217,17 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T |
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
     // The signal outlives many promises: it must not remember them all.
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
+    promise
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", end))
+      .catch(reject);
   });
 }
 
 async function inTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const done = new AbortController();
   const late = pause(ms, done.signal).then(() => done.signal.aborted);
-  void promise.finally(() => done.abort());
+  // Whoever waits for the promise itself hears of its failure.
+  promise.finally(() => done.abort()).catch(() => undefined);
   return late;
 }

@@ -18,7 +18,8 @@ export {
 export { printWireReply, type WireReply, wireReplyOf } from "./bedrock/reply-printer.ts";
 export { printJob, printLoosely, type Shown } from "./bedrock/json-printer.ts";
 export { type Admission, Conversation, type Line, type Peer, type WirePorts } from "./bedrock/conversation.ts";
-export { Errands } from "./bedrock/errands.ts";
+export { ERRAND_LIMITS, type ErrandLimits, Errands } from "./bedrock/errands.ts";
+export { LOBBY_LIMITS, type LobbyLimits } from "./bedrock/lobby.ts";
 export { HeldLeases, renewAll } from "./bedrock/held-leases.ts";
 export { type ConnectionLimits } from "./bedrock/wire-connection.ts";
 export { listenOnWire, type WireListening, type WireServer, type WireServerOptions } from "./bedrock/wire-server.ts";

@@ -11,7 +11,13 @@ export interface PutOffPorts {
 }
 
 const ACCEPTED: Status = { code: 202, text: "Successfully queued" };
-const TOO_MANY_PUT_OFF: Status = { code: 503, text: "Too many commands wait for their time" };
+const AGAIN_MS = 60_000;
+const FULL: Status = { code: 503, text: "Too many commands wait for their time", retryAfterMs: AGAIN_MS };
+const tenantFull = (tenant: string, most: number): Status => ({
+  code: 429,
+  text: `${most} commands of tenant ${tenant} wait for their time: that is the limit`,
+  retryAfterMs: AGAIN_MS,
+});
 
 export const isPutOff = ({ forget, executeAt }: Timing): boolean => forget || executeAt !== null;
 
@@ -41,7 +47,12 @@ async function createForLater(
 /** Nobody hears the answer: jobs that it holds go back. */
 function accept({ queue, errands, now }: PutOffPorts, tenant: string, command: Command, { executeAt }: Timing): Reply {
   const errand = async (): Promise<void> => giveBack(queue, tenant, await queue.ask(tenant, command));
-  if (executeAt === null) errands.start(errand);
-  else if (!errands.putOff(executeAt - now(), errand)) return statusOnly(TOO_MANY_PUT_OFF);
-  return statusOnly(ACCEPTED);
+  switch (errands.accept(tenant, executeAt === null ? 0 : executeAt - now(), errand)) {
+    case "accepted":
+      return statusOnly(ACCEPTED);
+    case "tenant-full":
+      return statusOnly(tenantFull(tenant, errands.limits.perTenant));
+    case "full":
+      return statusOnly(FULL);
+  }
 }

@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { type HttpServer, openApiDocument } from "@sluice/http-api";
+import { STATUS } from "@sluice/job-queue";
 import { JOBS } from "@sluice/wire";
 import { jobOperations } from "../src/http/operations.ts";
+import { shownQueue } from "../src/shown.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 import { portsOf, serveJobs } from "./support/http-door.ts";
 
@@ -143,5 +145,64 @@ describe("commands over HTTP", () => {
       ["text/plain", "application/json"],
       ["application/json", "application/x-www-form-urlencoded"],
     ]);
+  });
+});
+
+describe("jobs of the fleet itself", () => {
+  beforeEach(async () => {
+    await server.close(0);
+    const admin = { id: "token:x", name: "admin", role: "admin", scope: "all", tenants: "all" } as const;
+    server = await serveJobs(portsOf(queue), admin);
+  });
+
+  const URL = "https://store.example/a.checkm?signature=secret";
+  const data = {
+    sealed: { batch: { payload_url: URL, notification: "ada@example.org", objects: [{ url: URL }] }, by: { id: "a" } },
+    runs: 0,
+  };
+
+  test("are shown without URLs' queries and mail addresses, and whole to who runs them and who sealed them", async () => {
+    await call("CreateJob", { name: "fleet/deposit/a", data, repeat: "DAILY" }, "system");
+    const taken = (await (await call("GetJob", { name: "fleet/*" }, "system")).json()) as { data: object };
+    expect(taken.data).toEqual(data);
+    const shown = [
+      await (await call("QueryJob", { jobID: 1 }, "system")).text(),
+      await (await ask("GET", "/v1/tenants/system/jobs/1")).text(),
+      await (await ask("GET", "/v1/tenants/system/jobs")).text(),
+    ];
+    for (const text of shown) expect(text).not.toMatch(/secret|ada@/);
+    expect(shown[1]).toContain("https://store.example/a.checkm?[redacted]");
+    expect(await (await ask("GET", "/v1/tenants/system/jobs/1/sealed")).json()).toEqual({
+      name: "fleet/deposit/a",
+      data,
+    });
+  });
+
+  test("the results of their runs are shown so too", async () => {
+    const run = {
+      jobID: 1,
+      tenant: "system",
+      name: "a",
+      lease: "",
+      worker: "",
+      outcome: "finished",
+      exit: 422,
+    } as const;
+    const result = JSON.stringify({ why: `${URL} of ada@example.org` });
+    const runs = [{ ...run, result, resultRef: null, created: 0, started: 0, ended: 0 }];
+    const asked = {
+      ask: () => Promise.resolve({ status: STATUS.ok, content: { kind: "runs", runs, next: null } } as const),
+    };
+    const shown = async (tenant: string): Promise<string> =>
+      JSON.stringify(await shownQueue(asked as never).ask(tenant, { verb: "ListRuns", tenant, limit: 1 }));
+    expect(await shown("system")).toContain("https://store.example/a.checkm?[redacted] of [redacted]");
+    expect(await shown("default")).toContain("secret");
+  });
+
+  test("what is sealed is asked for in their tenant alone", async () => {
+    await call("CreateJob", { name: "a", data });
+    await call("CreateJob", { name: "fleet/purge" }, "system");
+    expect((await ask("GET", "/v1/tenants/default/jobs/1/sealed")).status).toBe(404);
+    expect((await ask("GET", "/v1/tenants/system/jobs/2/sealed")).status).toBe(404);
   });
 });

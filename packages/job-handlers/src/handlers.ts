@@ -159,7 +159,7 @@ const lastOf = (data: Buffer): number => LastSchema.parse(JSON.parse(data.toStri
 function watch(session: Session, onChange: () => void): () => void {
   let isOver = false;
   const arm = async (): Promise<void> => {
-    const armed = await session.get(paths.root, () => void fired());
+    const armed = await session.get(paths.root, () => void fired().catch(onChange));
     if (armed.ok || isOver || session.lost.aborted) return;
     if (await session.untilConnected()) await arm();
   };
@@ -168,7 +168,8 @@ function watch(session: Session, onChange: () => void): () => void {
     await arm();
     onChange();
   };
-  void arm();
+  // Who cannot watch looks again, as after a change.
+  arm().catch(onChange);
   return () => {
     isOver = true;
   };

@@ -114,7 +114,8 @@ export class JobJournal {
       return Promise.resolve({ kind: "refused", why: `1 to ${LINES_PER_WRITE} lines at a time` });
     const writing = this.#write(form, tenant, lines);
     this.#underWay.add(writing);
-    void writing.finally(() => this.#underWay.delete(writing));
+    // Whoever waits for the writing hears of its failure.
+    writing.finally(() => this.#underWay.delete(writing)).catch(() => undefined);
     return writing;
   }
 

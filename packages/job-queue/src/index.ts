@@ -1,5 +1,6 @@
 export { blockOf, BLOCK_IDS, parseJobId, shardOf } from "./ids.ts";
 export { matchesName, namesText, parseNames, type NameMatch } from "./names.ts";
+export { isNestedDeeper } from "./nesting.ts";
 export { meaningOf, parseTermName, paths, type Meaning } from "./paths.ts";
 export { type BlobRef, type BlobStore } from "./blobs.ts";
 export { type Answer, giveBack, queueOfOwner, type QueuePort } from "./queue-port.ts";
@@ -50,7 +51,7 @@ export { type Notice, NOTICES } from "./shard/notices.ts";
 export { isStatus } from "./shard/params.ts";
 export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";
-export { Shard, type Loaded } from "./shard/shard.ts";
+export { Shard, type Loaded, type ShardLimits } from "./shard/shard.ts";
 export { STATUS, type Status } from "./shard/statuses.ts";
 export { FairScheduler, typeKey, type FairnessOptions } from "./scheduler.ts";
 export type { Wanted, WaitingType } from "./memory/ready-index.ts";
@@ -61,10 +62,14 @@ export { prepareQueue, type Prepared } from "./owner/tree.ts";
 export {
   CREATES_PER_TRANSACTION,
   DATA_BYTES,
+  DATA_DEPTH,
+  JOBS_PER_SHARD,
+  JOBS_PER_TENANT,
   LEASE_MS,
   LEASE_MS_LEAST,
   LEASE_MS_MOST,
   type LeaseKind,
+  REQUEST_DEPTH,
   RESULT_BYTES,
   TRANSACTION_BYTES,
   TREE_BYTES,

@@ -8,6 +8,10 @@ export const SCHEDULE_BYTES = 255;
 /** Of a job's data, and of a result, in the tree; larger ones stand in the store of blobs. */
 export const TREE_BYTES = 60 * 1024;
 export const DATA_BYTES = 1024 * 1024;
+/** Levels of a job's data: what is nested thousands deep overflows the stack of whoever prints it. */
+export const DATA_DEPTH = 100;
+/** Of a request that holds data: a list of jobs, each with its data. */
+export const REQUEST_DEPTH = DATA_DEPTH + 10;
 export const RESULT_BYTES = 16 * 1024 * 1024;
 /** Data that is larger stands in a node of its own beside the record. */
 export const INLINE_DATA_BYTES = 2 * 1024;
@@ -40,6 +44,10 @@ export const IN_FLIGHT = 4;
 
 /** Live jobs of one shard: what a new owner can load in about two seconds. */
 export const JOBS_PER_SHARD = 200_000;
+/** Of one tenant, unless its owner is told otherwise: others of the shard must find room. */
+export const JOBS_PER_TENANT = 100_000;
+/** What the ends of runs ask for may go so far beyond it: a run that cannot end frees no room. */
+export const FOLLOWERS_SHARE = 1.25;
 /** Entries of one directory of the archive. */
 export const DONE_PER_DIRECTORY = 20_000;
 /** Ended runs whose token is remembered, so that a repeated FinishJob is answered like the first. */

@@ -43,7 +43,7 @@ describe("numbers", () => {
 
 describe("many at once", () => {
   test("most jobs of a shard may be due at the same moment", () => {
-    const bench = new Bench();
+    const bench = new Bench({ jobsPerTenant: 200_000 });
     const jobs = Array.from({ length: 10_000 }, () => ({ name: "a", firstRun: "2026-11-16 14:00:00" }));
     const command = commandOf(jobs);
     for (let n = 0; n < 15; n++) decide(bench.shard, command, START);
@@ -154,5 +154,86 @@ describe("another tenant's job", () => {
     bench.run({ verb: "RenewLeases", tenant: "other", leases: [{ id, token }] });
     expect(bench.ask("FinishJob", { jobID: id, lease: token })).toBe("200 OK");
     expect(bench.ask("FinishJob", { jobID: id, lease: token }, "other")).toBe("404 No job with this jobID");
+  });
+});
+
+describe("data that is nested deep", () => {
+  const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+  const TOO_DEEP = "402 Data is nested more than 100 levels deep";
+
+  test("is refused wherever data comes in, and taken up to the bound", () => {
+    const bench = new Bench();
+    const id = bench.create({ data: nested(100) });
+    expect(bench.ask("CreateJob", { name: "a", data: nested(101) })).toBe(TOO_DEEP);
+    expect(bench.ask("CreateJobs", { jobs: `[{"name":"a","data":${nested(5_000)}}]` })).toBe(TOO_DEEP);
+    expect(bench.ask("UpdateJob", { jobID: id, data: nested(5_000) })).toBe(TOO_DEEP);
+    const { token } = bench.get();
+    expect(bench.ask("FinishJob", { jobID: id, lease: token, data: nested(5_000) })).toBe(TOO_DEEP);
+    expect(bench.ask("FinishJob", { jobID: id, lease: token, then: "[".repeat(9_000) })).toBe(TOO_DEEP);
+  });
+
+  test("brackets in texts are none", () => {
+    expect(new Bench().ask("CreateJob", { name: "a", data: JSON.stringify({ a: '\\"[{'.repeat(500) }) })).toBe(
+      "200 OK",
+    );
+  });
+});
+
+describe("one tenant", () => {
+  const asJobs = (count: number): Command => commandOf(Array.from({ length: count }, () => ({ name: "a" })));
+
+  test("cannot take all room of a shard from the others", () => {
+    const bench = new Bench({ jobsPerTenant: 100 });
+    expect(bench.run(asJobs(100)).status.code).toBe(200);
+    expect(bench.ask("CreateJob", { name: "a" })).toBe("429 Too many jobs of tenant default: 100 is the limit");
+    expect(bench.ask("CreateJob", { name: "a" }, "other")).toBe("200 OK");
+    // The fleet's own jobs have no such bound.
+    for (let n = 0; n < 101; n++) expect(bench.ask("CreateJob", { name: "a" }, "system")).toBe("200 OK");
+    bench.takeOver();
+    expect(bench.ask("CreateJob", { name: "a" })).toMatch(/^429 /);
+  });
+
+  test("has room again when jobs have ended, and its runs can still ask for more", () => {
+    const bench = new Bench({ jobsPerTenant: 4 });
+    bench.run(asJobs(4));
+    const { view, token } = bench.get("a");
+    const then = JSON.stringify([{ name: "b" }]);
+    expect(bench.ask("FinishJob", { jobID: view.jobID, lease: token, then })).toBe("200 OK");
+    const next = bench.get("a");
+    const many = JSON.stringify([{ name: "b" }, { name: "b" }]);
+    expect(bench.ask("FinishJob", { jobID: next.view.jobID, lease: next.token, then: many })).toMatch(/^429 /);
+    expect(bench.ask("FinishJob", { jobID: next.view.jobID, lease: next.token })).toBe("200 OK");
+    expect(bench.ask("CreateJob", { name: "a" })).toBe("200 OK");
+  });
+});
+
+describe("what is sealed in a job of the fleet's own", () => {
+  const SEALED = "405 What is sealed in the data of a job cannot be changed: delete the job and make another";
+  const data = (batch: string, runs = 0): string => JSON.stringify({ sealed: { batch }, runs });
+  const make = (bench: Bench): number => {
+    const made = { name: "fleet/deposit/a", unique: "true", data: data("hers"), repeat: "DAILY" };
+    expect(bench.ask("CreateJob", made, "system")).toBe("200 OK");
+    return bench.get("fleet/*", {}, "system").view.jobID;
+  };
+
+  test("cannot be changed by any command, other data can", () => {
+    const bench = new Bench();
+    const id = make(bench);
+    for (const text of [data("his"), "{}", '{"runs":1}'])
+      expect(bench.ask("UpdateJob", { jobID: id, data: text }, "system")).toBe(SEALED);
+    for (const verb of ["FinishJob", "RetryJob", "FailJob"])
+      expect(bench.ask(verb, { jobID: id, data: data("his") }, "system")).toBe(SEALED);
+    expect(bench.ask("RetryJob", { jobID: id, name: "fleet/deposit/b" }, "system")).toBe(SEALED);
+    const again = { name: "fleet/deposit/a", unique: "true", overwrite: "true", data: data("his") };
+    expect(bench.ask("CreateJob", again, "system")).toBe(SEALED);
+    expect(bench.ask("FinishJob", { jobID: id, data: data("hers", 1) }, "system")).toBe("200 OK");
+    expect(bench.ask("UpdateJob", { jobID: id, data: data("hers", 2) }, "system")).toBe("200 OK");
+  });
+
+  test("cannot be put into a job that has none", () => {
+    const bench = new Bench();
+    bench.ask("CreateJob", { name: "fleet/purge" }, "system");
+    const { view } = bench.get("fleet/*", {}, "system");
+    expect(bench.ask("UpdateJob", { jobID: view.jobID, data: data("his") }, "system")).toBe(SEALED);
   });
 });

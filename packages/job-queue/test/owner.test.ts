@@ -12,7 +12,7 @@ import {
 } from "@sluice/testkit";
 import type { ShardOwner } from "../src/owner/owner.ts";
 import { paths } from "../src/paths.ts";
-import type { GetJobs } from "../src/shard/commands.ts";
+import type { Command, CreateJobs, GetJobs } from "../src/shard/commands.ts";
 import { MemoryArchive } from "./support/memory-archive.ts";
 import { command, idOf, startProcess, takenOf, type Process } from "./support/owners.ts";
 
@@ -259,4 +259,36 @@ describe("an answer that is lost", () => {
       expect(Object.keys(await shardTree()).filter((path) => /\/done\/\d+\/\d+-/.test(path))).toHaveLength(cycles);
     },
   );
+});
+
+describe("a command that cannot be decided", () => {
+  /** As a mistake of ours would be: a property that cannot be read. */
+  const breaking = (jobs: readonly string[], when: "checked" | "made"): Command => {
+    const [first] = (command("CreateJob", { name: "half" }) as CreateJobs).jobs;
+    const bad = Object.defineProperty({ ...first! }, when === "made" ? "onFinish" : "data", {
+      get: (): never => {
+        throw new RangeError("Maximum call stack size exceeded");
+      },
+    });
+    const made = jobs.map((name) => (name === "bad" ? bad : { ...first!, name }));
+    return { verb: "CreateJobs", tenant: "default", jobs: made, single: false };
+  };
+
+  test("leaves nothing for the next one to write, and the shard to a new term", async () => {
+    const mistakes: string[] = [];
+    owner = await process.own({ onMistake: (error, verb) => mistakes.push(`${verb}: ${String(error)}`) });
+    const kept = idOf(await owner.ask(command("CreateJob", { name: "kept" })));
+    expect(await owner.ask(breaking(["half", "bad"], "made"))).toBeNull();
+    expect(String(owner.over.reason)).toContain("CreateJobs could not be decided");
+    expect(mistakes).toEqual(["CreateJobs: RangeError: Maximum call stack size exceeded"]);
+    const next = await other.own();
+    const listed = await next.ask({ verb: "ListJobs", tenant: "default" });
+    expect(listed?.content.kind === "list" && listed.content.jobs.map(({ jobID }) => jobID)).toEqual([kept]);
+  });
+
+  test("costs nobody anything when it had changed nothing", async () => {
+    expect((await owner.ask(breaking(["bad"], "checked")))?.status.code).toBe(500);
+    expect(owner.over.aborted).toBe(false);
+    expect((await owner.ask(command("CreateJob", { name: "next" })))?.status.code).toBe(200);
+  });
 });

@@ -61,4 +61,5 @@ export interface RouterPorts {
   /** By TENANT/NAME; 1 unless said. */
   readonly typeWeights?: ReadonlyMap<string, number>;
   readonly pipelineHooks?: NonNullable<OwnerPorts["hooks"]>;
+  readonly limits?: NonNullable<OwnerPorts["limits"]>;
 }

@@ -67,7 +67,8 @@ class Router implements JobRouter {
         wait: (shard, term, command, ms, gone) => this.#here(shard, term, (owner) => owner.wait(command, ms, gone)),
         handOver: (shard, term, peerId) => this.#handOver(shard, term, peerId),
       },
-      giveBack: (tenant, reply) => void giveBack(this, tenant, reply),
+      // Jobs that cannot be given back come back when their leases lapse.
+      giveBack: (tenant, reply) => void giveBack(this, tenant, reply).catch(() => undefined),
       onPeer: (send) => this.#publisher.greet(send),
     });
     this.#peers = new Peers({

@@ -120,7 +120,10 @@ export class Routing {
     stop();
     if (first !== null) return first;
     if (command.verb === "GetJobs")
-      void asked.then((tried) => (tried.kind === "reply" ? giveBack(queue, command.wanted.tenant, tried.reply) : null));
+      // Jobs that cannot be given back come back when their leases lapse.
+      asked
+        .then((tried) => (tried.kind === "reply" ? giveBack(queue, command.wanted.tenant, tried.reply) : null))
+        .catch(() => undefined);
     return { kind: "unknown" };
   }
 }

@@ -10,7 +10,7 @@ export interface ProcessInfo {
 export async function processInfo(pid: number): Promise<ProcessInfo | null> {
   if (process.platform === "linux") return fromProc(pid);
   const { ok, output } = await runCommand("ps", ["-o", "ppid=,command=", "-p", String(pid)]);
-  const match = /^\s*(\d+)\s+(.*)$/s.exec(output);
+  const match = /^\s*(\d+)\s+(\S.*)$/s.exec(output);
   return ok && match !== null ? { parent: Number(match[1]), command: match[2] ?? "" } : null;
 }
 

@@ -46,7 +46,11 @@ const DEFAULT_POLL_MS = 5_000;
 export async function openProfiles(folder: string, options: ProfileStoreOptions = {}): Promise<ProfileStore> {
   const shelf = new ProfileShelf(folder, options);
   await shelf.refresh();
-  const stopWatching = watchFolder(folder, options.pollMs ?? DEFAULT_POLL_MS, () => void shelf.refresh());
+  const stopWatching = watchFolder(
+    folder,
+    options.pollMs ?? DEFAULT_POLL_MS,
+    () => void shelf.refresh().catch(() => undefined),
+  );
   return {
     get: (name) => shelf.get(name),
     names: () => shelf.names(),
@@ -90,7 +94,7 @@ class ProfileShelf {
 
   /** One look at a time, in order: an older look must not overwrite what a younger one found. */
   refresh(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#look());
+    this.#looking = this.#looking.catch(() => undefined).then(() => this.#look());
     return this.#looking;
   }
 

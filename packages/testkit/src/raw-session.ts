@@ -66,7 +66,7 @@ export async function openRawSession(
 }
 
 export function parseConnect(connectString: string): { host: string; port: number; chroot: string } {
-  const match = /^([^:,/]+):(\d+)[^/]*(\/.*)?$/.exec(connectString);
+  const match = /^([^:,/]+):(\d+)(?:,[^/]*)?(\/.*)?$/.exec(connectString);
   if (match === null) throw new Error(`not a connect string: ${connectString}`);
   return { host: match[1] ?? "", port: Number(match[2]), chroot: (match[3] ?? "").replace(/\/$/, "") };
 }

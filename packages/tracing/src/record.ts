@@ -32,7 +32,7 @@ const EXPORT_TIMEOUT_MS = 5_000;
 
 export function record({ endpoint, service, version, worker, ratio }: RecorderOptions): Recorder {
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+    url: `${endpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const provider = new TracerProvider({

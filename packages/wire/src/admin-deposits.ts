@@ -117,6 +117,7 @@ export const DEPOSIT_ENDPOINTS = {
     group: "Batches",
     summary: "Release, delete, report again, clean up",
     permission: "act-on-deposits",
+    narrowed: "clean-up-batches",
     params: anyId,
     body: BatchRequest,
     answer: Done,

@@ -16,6 +16,8 @@ export interface Endpoint<
   readonly summary: string;
   /** What the caller's role must allow. Whether the thing asked for is in their collections is checked besides. */
   readonly permission: Permission;
+  /** Who has this one instead may ask for a part of it: which part is the handler's to say. */
+  readonly narrowed?: Permission;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

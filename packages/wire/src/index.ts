@@ -55,15 +55,19 @@ export {
 } from "./records.ts";
 export {
   Accepted,
+  ScheduledDeposit,
+  ScheduledDepositDetail,
   BatchRefusal,
   BatchRefusals,
   KEPT_STATES,
   NewBatch,
+  OBJECTS_MAX,
   SUBMISSION_FIELDS,
   SubmittedBatch,
   SubmittedObject,
 } from "./submissions.ts";
 export { INTAKE } from "./intake.ts";
+export { redactJson, redactValue } from "./redact.ts";
 export { ADMIN } from "./admin.ts";
 export { COMMAND_ANSWERS, COMMAND_BODIES, type CommandVerb, NewJob, TakenJob } from "./job-commands.ts";
 export { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec, HandlerSummary } from "./job-handlers.ts";

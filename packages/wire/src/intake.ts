@@ -4,7 +4,14 @@ import { batchState, page, pageOf } from "./common.ts";
 import { BatchSummary, Job, JobSummary } from "./deposits.ts";
 import { endpoint } from "./endpoint.ts";
 import { batchId, jobId } from "./ids.ts";
-import { Accepted, BatchRefusals, NewBatch, SubmittedBatch } from "./submissions.ts";
+import {
+  Accepted,
+  BatchRefusals,
+  NewBatch,
+  ScheduledDeposit,
+  ScheduledDepositDetail,
+  SubmittedBatch,
+} from "./submissions.ts";
 
 const moment = (meaning: string) =>
   z
@@ -32,6 +39,8 @@ const jobQuery = z.strictObject({
 });
 
 const looking = { method: "get", permission: "see-deposits", status: 200 } as const;
+
+const scheduleId = z.strictObject({ id: z.coerce.number("expected a schedule's number").int().min(1) });
 
 export const INTAKE = {
   submitBatch: endpoint({
@@ -91,6 +100,50 @@ export const INTAKE = {
     summary: "Why a submission that was accepted can never become a batch",
     params: batchId,
     answer: BatchRefusals,
+  }),
+  listSchedules: endpoint({
+    id: "listSchedules",
+    method: "get",
+    path: "/v1/schedules",
+    group: "Schedules",
+    summary: "Your own deposits for later",
+    permission: "see-deposits",
+    query: z.strictObject(page),
+    answer: pageOf(ScheduledDeposit),
+    status: 200,
+  }),
+  getSchedule: endpoint({
+    id: "getSchedule",
+    method: "get",
+    path: "/v1/schedules/{id}",
+    group: "Schedules",
+    summary: "One of your deposits for later: what it submits, and how its last runs ended",
+    permission: "see-deposits",
+    params: scheduleId,
+    answer: ScheduledDepositDetail,
+    status: 200,
+  }),
+  cancelSchedule: endpoint({
+    id: "cancelSchedule",
+    method: "delete",
+    path: "/v1/schedules/{id}",
+    group: "Schedules",
+    summary: "Cancels one of your deposits for later",
+    permission: "submit",
+    params: scheduleId,
+    status: 204,
+  }),
+  runSchedule: endpoint({
+    id: "runSchedule",
+    method: "post",
+    path: "/v1/schedules/{id}/runs",
+    group: "Schedules",
+    summary: "Submits what a deposit for later holds, in its maker's name: for the fleet's runner",
+    permission: "run-schedules",
+    params: scheduleId,
+    body: z.strictObject({ run: z.int().min(1).describe("1 for the first; the same number submits once") }),
+    answer: Accepted,
+    status: 202,
   }),
   getJob: endpoint({
     ...looking,

@@ -47,6 +47,9 @@ const PERMISSIONS: ReadonlyMap<CommandVerb, Endpoint["permission"]> = new Map([
   ["ClearCrashedBedrockJobs", "act-on-workers"],
 ]);
 
+/** What schedules of deposits take. */
+const SCHEDULING: readonly CommandVerb[] = ["CreateJob", "CancelJob", "DeleteJob"];
+
 const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V> => ({
   id,
   method: "post",
@@ -54,6 +57,7 @@ const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V>
   group: "Commands",
   summary: verb,
   permission: PERMISSIONS.get(verb) ?? "use-jobs",
+  ...(SCHEDULING.includes(verb) ? { narrowed: "schedule-deposits" } : {}),
   params: ofTenant,
   body: COMMAND_BODIES[verb],
   answer: COMMAND_ANSWERS[verb],
@@ -100,6 +104,7 @@ const LOOKING_ENDPOINTS = {
     ...looking,
     id: "listJobs",
     path: "/v1/tenants/{tenant}/jobs",
+    narrowed: "schedule-deposits",
     group: "Queue",
     summary: "A tenant's jobs, in the order in which they were created",
     params: ofTenant,
@@ -115,10 +120,22 @@ const LOOKING_ENDPOINTS = {
     ...looking,
     id: "describeJob",
     path: "/v1/tenants/{tenant}/jobs/{id}",
+    narrowed: "schedule-deposits",
     group: "Queue",
     summary: "Everything about a job, also about one that has ended",
     params: ofJob,
     answer: QueuedJobDetail,
+  }),
+  sealedData: endpoint({
+    id: "sealedData",
+    method: "get",
+    path: "/v1/tenants/{tenant}/jobs/{id}/sealed",
+    group: "Queue",
+    summary: "The data of a deposit for later, whole: for the intake that made it",
+    permission: "schedule-deposits",
+    params: ofJob,
+    answer: z.object({ name: z.string(), data: z.record(z.string(), z.unknown()) }),
+    status: 200,
   }),
   jobResult: endpoint({
     ...looking,

@@ -10,6 +10,9 @@ const localIds = z
   .optional()
   .describe("one or several; in one text separated by ;");
 
+/** Of one request; more belong into a manifest. */
+export const OBJECTS_MAX = 50_000;
+
 /** One object of a batch that is given in the request itself. */
 export const SubmittedObject = z.strictObject({
   url: text.describe("where it can be fetched: http or https, without user name"),
@@ -50,12 +53,39 @@ export const NewBatch = z
     payload_url: text.optional().describe("where the payload can be fetched; this or objects"),
     payload_size: z.number().int().min(0).optional().describe("size of the payload in bytes, if known"),
     local_id: localIds,
-    objects: z.array(SubmittedObject).min(1).optional().describe("the objects of a batch; type says what each is"),
+    objects: z
+      .array(SubmittedObject)
+      .min(1)
+      .max(OBJECTS_MAX)
+      .optional()
+      .describe("the objects of a batch; type says what each is"),
     firstRun: text.optional().describe("not now but then: RFC 3339, or YYYY-MM-DD [HH:MM:SS] in UTC"),
     repeat: text.optional().describe("again and again, such as FINISHED, +1 DAY, START OF DAY, +4 HOURS"),
   })
   .meta({ id: "NewBatch" });
 export type NewBatch = z.infer<typeof NewBatch>;
+
+/** A deposit for later, as its maker sees it. */
+export const ScheduledDeposit = z
+  .object({
+    id: z.int().describe("its job in the tenant `system` of the job queue"),
+    state: z.string(),
+    created: z.string(),
+    next_run: z.string().nullable(),
+    last_run: z.string().nullable(),
+    repeat: z.string().describe("empty: it runs once"),
+  })
+  .meta({ id: "ScheduledDeposit" });
+export type ScheduledDeposit = z.infer<typeof ScheduledDeposit>;
+
+export const ScheduledDepositDetail = ScheduledDeposit.extend({
+  runs: z.int().describe("that have submitted"),
+  batch: z
+    .record(z.string(), z.unknown())
+    .describe("what is submitted; queries of URLs and mail addresses are left out"),
+  last_runs: z.array(z.object({ ended: z.string(), exit: z.int().nullable(), result: z.string().nullable() })),
+}).meta({ id: "ScheduledDepositDetail" });
+export type ScheduledDepositDetail = z.infer<typeof ScheduledDepositDetail>;
 
 export const Accepted = z
   .object({

@@ -37,9 +37,17 @@ describe("the operators' API", () => {
   });
 
   it("uses every permission but the depositor's own", () => {
-    const used = new Set(all.map(([, { permission }]) => permission));
+    const used = new Set(all.flatMap(([, { permission, narrowed }]) => [permission, narrowed]));
     const others = Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never));
-    expect(others).toEqual(["submit", "use-jobs", "see-jobs", "act-on-workers"]);
+    expect(others).toEqual([
+      "submit",
+      "use-jobs",
+      "see-jobs",
+      "act-on-workers",
+      "act-on-fleet-jobs",
+      "schedule-deposits",
+      "run-schedules",
+    ]);
   });
 });
 
@@ -52,7 +60,15 @@ describe("the depositors' API", () => {
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it.each(theirs)("%s is for depositors, and a viewer only looks", (_key, { method, permission }) => {
+  const OF_FLEET: readonly string[] = [INTAKE.runSchedule.id];
+  const ofDepositors = theirs.filter(([key]) => !OF_FLEET.includes(key));
+
+  it("lets nobody but the fleet run others' deposits for later", () => {
+    for (const role of ["depositor", "viewer", "operator"] as const)
+      expect(may({ role, scope: "all", tenants: "all" }, INTAKE.runSchedule.permission).ok).toBe(false);
+  });
+
+  it.each(ofDepositors)("%s is for depositors, and a viewer only looks", (_key, { method, permission }) => {
     expect(may({ role: "depositor", scope: ["a_content"] }, permission).ok).toBe(true);
     expect(may({ role: "viewer", scope: "all" }, permission).ok).toBe(method === "get");
   });
@@ -80,7 +96,7 @@ describe("the job queue's API", () => {
   });
 
   it.each(queue)("%s: a viewer looks and changes nothing", (key, { method, permission }) => {
-    const looksOnly = method === "get" || key === "queryJob" || key === "status";
+    const looksOnly = (method === "get" && key !== JOBS.sealedData.id) || key === "queryJob" || key === "status";
     expect(may({ role: "viewer", scope: "all", tenants: "all" }, permission).ok).toBe(looksOnly);
   });
 
@@ -88,7 +104,8 @@ describe("the job queue's API", () => {
 
   it.each(queue)("%s: a depositor acts in their tenants, and not on the fleet", (key, { path, permission }) => {
     const ofFleet =
-      ["/v1/shards", "/v1/workers", "/v1/workers/{worker}/release"].includes(path) || CRASHING.includes(key);
+      ["/v1/shards", "/v1/workers", "/v1/workers/{worker}/release"].includes(path) ||
+      [...CRASHING, JOBS.sealedData.id].includes(key);
     expect(may({ role: "depositor", scope: [], tenants: ["a"] }, permission).ok).toBe(!ofFleet);
   });
 

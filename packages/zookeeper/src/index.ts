@@ -35,6 +35,7 @@ export type { Backoff } from "./backoff.ts";
 export type { OperationName, SessionHooks } from "./hooks.ts";
 export { keepSession, type KeeperOptions, type SessionKeeper } from "./keeper.ts";
 export { MAX_REQUEST_BYTES } from "./limits.ts";
+export { isLoopback, isThisMachine } from "./loopback.ts";
 export { connectSession, openSession, type Opened, type SessionOptions } from "./open-session.ts";
 export { parseConnect, pathProblem, type ConnectTarget, type Server } from "./paths.ts";
 export { resolveUnknown, type Resolution } from "./unknown.ts";

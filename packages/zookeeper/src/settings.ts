@@ -1,11 +1,11 @@
 /** The settings of the way to ZooKeeper, the same for every service and for tools that go there directly. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { isNativeError } from "node:util/types";
 import { z } from "zod";
 import { makeAccess, OPEN_ACCESS, readDigests, type Access } from "./access.ts";
 import type { Identity } from "./acl.ts";
+import { isThisMachine } from "./loopback.ts";
 import { parseConnect } from "./paths.ts";
 
 /** A file that is looked at once here, so that a wrong one is said by name; it is read again for every connection. */
@@ -113,9 +113,8 @@ export const ZOOKEEPER_RELATIONS = [
   },
 ];
 
-const allLoopback = (connect: string): boolean => parseConnect(connect).servers.every(({ host }) => isLoopback(host));
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+const allLoopback = (connect: string): boolean =>
+  parseConnect(connect).servers.every(({ host }) => isThisMachine(host));
 
 /** A subject has commas of its own, so that the list needs another separator. */
 function parseReaders(text: string): readonly Identity[] | null {

@@ -1,4 +1,5 @@
 import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
+import { HTTP_FIELDS } from "@sluice/http-api";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import {
   baseConfig,
@@ -23,6 +24,11 @@ export const adminConfig = baseConfig.extend({
   PORT: port().default(8_081),
   HOST: z.string().default("127.0.0.1"),
   ...ACCESS_FIELDS,
+  ...HTTP_FIELDS,
+  /** A browser's session ends after so long without a request, … */
+  SESSION_IDLE_MS: wholeNumber({ min: 60_000, max: 86_400_000 }).default(3_600_000),
+  /** … and so long after its login in any case. */
+  SESSION_MAX_MS: wholeNumber({ min: 60_000, max: 7 * 86_400_000 }).default(12 * 3_600_000),
   /** However many scrape and look, ZooKeeper is asked at most this often. */
   SURVEY_MAX_AGE_MS: wholeNumber({ max: 60_000 }).default(2_000),
   /** How often the whole tree is looked over for contradictions; 0 = never. */
@@ -42,6 +48,14 @@ export const adminConfig = baseConfig.extend({
 });
 export type AdminConfig = Readonly<z.infer<typeof adminConfig>>;
 
-export const ADMIN_RELATIONS: readonly Relation[] = ACCESS_RELATIONS;
+export const ADMIN_RELATIONS: readonly Relation[] = [
+  ...ACCESS_RELATIONS,
+  {
+    path: "SESSION_IDLE_MS",
+    needs: ["SESSION_IDLE_MS", "SESSION_MAX_MS"],
+    holds: (c) => Number(c["SESSION_IDLE_MS"]) <= Number(c["SESSION_MAX_MS"]),
+    message: "must not be above SESSION_MAX_MS",
+  },
+];
 
 export const loadConfig = (env: Environment): AdminConfig => parseConfig("admin", adminConfig, env, ADMIN_RELATIONS);

@@ -1,5 +1,7 @@
 import type { MetricSpec } from "@sluice/stage-runtime";
 
+export { HTTP_METRICS } from "@sluice/http-api";
+
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 3, 10];
 
 // prettier-ignore

@@ -1,5 +1,5 @@
 import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
-import { makeEventStreams } from "@sluice/http-api";
+import { countRefusals, hostsAnswered, HTTP_METRICS, isProxyOf, makeEventStreams } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import { queueAccess } from "@sluice/queue-core";
 import { type ExtraServer, type Instruments, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
@@ -18,6 +18,7 @@ import { adminApp } from "./http/app.ts";
 import type { Archive } from "./http/archived.ts";
 import { addConsole } from "./http/console.ts";
 import type { AdminDeps } from "./http/deps.ts";
+import { makeSessions } from "./http/sessions.ts";
 import { makeTopics } from "./http/topics.ts";
 import { indexFiller } from "./index/fill-index.ts";
 import type { JobIndex } from "./index/job-index.ts";
@@ -95,7 +96,19 @@ export function serveFleet(
   const app = adminApp({
     deps,
     authenticator: authenticatorOf(config, session, fetchKeys, parts),
-    callsPerMinute: config.CALLS_PER_MINUTE,
+    sessions: makeSessions({
+      idleMs: config.SESSION_IDLE_MS,
+      maxMs: config.SESSION_MAX_MS,
+      alwaysSecure: config.NODE_ENV === "production",
+      monotonicMs: clock.monotonicMs,
+      randomBytes,
+    }),
+    limits: {
+      callsPerMinute: config.CALLS_PER_MINUTE,
+      bodyBytesPerCaller: config.BODY_BYTES_PER_CALLER,
+      hosts: hostsAnswered(config),
+    },
+    trustedProxies: config.TRUSTED_PROXIES,
     jobApiUrl: config.JOB_API_URL ?? null,
     pages: (router) => addConsole(router, outside.consoleDir ?? CONSOLE_DIR),
   });
@@ -113,6 +126,9 @@ export function serveFleet(
       host: config.HOST,
       port: config.PORT,
       graceMs: config.SHUTDOWN_GRACE_MS,
+      limits: config,
+      isProxy: isProxyOf(app),
+      onRefused: countRefusals(makeInstruments(HTTP_METRICS, registry)),
       log,
       onClose: () => streams.close(),
       onListening: (url) => outside.onListening?.(url),

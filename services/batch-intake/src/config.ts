@@ -1,4 +1,5 @@
 import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
+import { HTTP_FIELDS } from "@sluice/http-api";
 import { INVENTORY_URL_FORMS, parseInventoryUrl } from "@sluice/inventory";
 import { credentialsProblem } from "@sluice/safe-io";
 import {
@@ -23,6 +24,7 @@ export const intakeConfig = baseConfig.extend({
   PORT: port().default(8080),
   HOST: z.string().default("127.0.0.1"),
   ...ACCESS_FIELDS,
+  ...HTTP_FIELDS,
   WORKING_DIR: z.string().default("./data/queue"),
   PROFILES_DIR: z.string().default("./data/profiles"),
   /** Where batches that have left the queue are looked up. */
@@ -31,6 +33,16 @@ export const intakeConfig = baseConfig.extend({
   /** User names and passwords by host, a secret file. */
   DOWNLOAD_AUTH_FILE: checkedText(credentialsProblem).optional(),
   UPLOAD_MAX_BYTES: wholeNumber({ min: 1 }).default(30 * GB),
+  /** All files of one form together. */
+  UPLOAD_FORM_MAX_BYTES: wholeNumber({ min: 1 }).default(60 * GB),
+  /** What of a form is read before it has named its profile. */
+  UPLOAD_UNNAMED_MAX_BYTES: wholeNumber({ min: 1 }).default(GB),
+  /** What one collection may have in progress: batches, jobs, bytes uploaded or announced. Its profile may say otherwise. */
+  COLLECTION_MAX_BATCHES: wholeNumber({ min: 1 }).default(10_000),
+  COLLECTION_MAX_JOBS: wholeNumber({ min: 1 }).default(1_000_000),
+  /** Its share of the places in the queue; more rows wait in their manifest. */
+  COLLECTION_MAX_QUEUED_JOBS: wholeNumber({ min: 1 }).default(20_000),
+  COLLECTION_MAX_BYTES: wholeNumber({ min: 1 }).default(10_000 * GB),
   MANIFEST_MAX_BYTES: wholeNumber({ min: 1 }).default(GB / 2),
   /** `default` takes what Merritt's production takes, `strict` what its public validator takes. */
   MANIFEST_MODE: z.enum(["default", "strict"]).default("default"),
@@ -45,8 +57,12 @@ export const intakeConfig = baseConfig.extend({
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
   /** Where deposits for later are kept: the general job queue. */
   JOB_API_URL: serviceUrl().optional(),
-  /** An admin's, since schedules are jobs of the fleet itself; JOB_API_TOKEN_FILE names a file that holds it. */
+  /** A scheduler's; JOB_API_TOKEN_FILE names a file that holds it. */
   JOB_API_TOKEN: z.string().optional(),
+  /** Deposits for later that one depositor can have. */
+  SCHEDULES_PER_DEPOSITOR: wholeNumber({ min: 1, max: 200 }).default(100),
+  /** From one run of such a deposit to the next. */
+  SCHEDULE_INTERVAL_MIN_MS: wholeNumber({ min: 0 }).default(900_000),
 });
 
 export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;
@@ -64,6 +80,12 @@ export const RELATIONS: readonly Relation[] = [
     needs: ["MANIFEST_MAX_BYTES", "UPLOAD_MAX_BYTES"],
     holds: (c) => Number(c["MANIFEST_MAX_BYTES"]) <= Number(c["UPLOAD_MAX_BYTES"]),
     message: "must not be above UPLOAD_MAX_BYTES",
+  },
+  {
+    path: "UPLOAD_FORM_MAX_BYTES",
+    needs: ["UPLOAD_FORM_MAX_BYTES", "UPLOAD_MAX_BYTES"],
+    holds: (c) => Number(c["UPLOAD_FORM_MAX_BYTES"]) >= Number(c["UPLOAD_MAX_BYTES"]),
+    message: "must not be below UPLOAD_MAX_BYTES",
   },
 ];
 

@@ -1,10 +1,16 @@
 /** The service as its duties and its server. */
 import { type FetchKeys, openKeyFetcher } from "@sluice/access";
-import { type HttpServer, listen } from "@sluice/http-api";
+import { countRefusals, HTTP_METRICS, type HttpServer, isProxyOf, listen } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import type { BatchId } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
-import type { Duty, ExtraServer, ServiceOptions, ServiceParts } from "@sluice/stage-runtime";
+import {
+  type Duty,
+  type ExtraServer,
+  makeInstruments,
+  type ServiceOptions,
+  type ServiceParts,
+} from "@sluice/stage-runtime";
 import type { WorkingFolder } from "@sluice/working-folder";
 import type { IntakeConfig } from "./config.ts";
 import { checkPayloadStage } from "./duties/check-payload.ts";
@@ -21,6 +27,8 @@ import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
 import type { OpenBacklog } from "./journal/open-backlog.ts";
 import { ingesterServer, journalCheck } from "./journal/serve-journal.ts";
+import { openQuotas } from "./quota/open-quotas.ts";
+import type { Quotas } from "./quota/quotas.ts";
 import { openSchedules } from "./submission/open-schedules.ts";
 
 export interface IntakeParts {
@@ -37,12 +45,16 @@ export interface IntakeParts {
 
 export function intakeService(parts: IntakeParts): ServiceOptions {
   const keys = openKeyFetcher(parts.config);
+  // One for the server and the duties: what the one accepts, the other counts.
+  let opened: Quotas | null = null;
+  const quotasOf = (service: ServiceParts): Quotas =>
+    (opened ??= openQuotas(parts.config, parts.profiles.get, service));
   return {
     service: "batch-intake",
     config: parts.config,
-    duties: intakeDuties(parts),
+    duties: (service) => intakeDuties(parts, quotasOf(service)),
     extraServers: (service) => [
-      oneAfterTheOther(submissionServer(parts, keys.fetchKeys, service), ingesterOf(parts, service)),
+      oneAfterTheOther(submissionServer(parts, keys.fetchKeys, quotasOf(service), service), ingesterOf(parts, service)),
     ],
     standIn: () => journalCheck(parts.journaled),
     async close() {
@@ -55,14 +67,14 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
   };
 }
 
-function intakeDuties({ config, egress, working, incoming, profiles }: IntakeParts): readonly Duty[] {
+function intakeDuties({ config, egress, working, incoming, profiles }: IntakeParts, quotas: Quotas): readonly Duty[] {
   const manifestMaxBytes = config.MANIFEST_MAX_BYTES;
   const profileOf = profiles.get;
   const rules = { mode: config.MANIFEST_MODE, maxBytes: manifestMaxBytes };
   const payloads = openPayloads({ working, egress, manifestMaxBytes });
   return [
     startBatchStage({ payloads, profileOf, rules }),
-    expandBatchStage({ payloads, profileOf }),
+    expandBatchStage({ payloads, profileOf, quotas }),
     checkPayloadStage({ payloads, rules }),
     sweepIncoming(incoming, config.INCOMING_MAX_AGE_MS),
   ];
@@ -93,6 +105,7 @@ function ingesterOf({ config, journaled, working }: IntakeParts, service: Servic
 function submissionServer(
   { config, journaled, working, incoming, profiles, hostname, archive }: IntakeParts,
   fetchKeys: FetchKeys,
+  quotas: Quotas,
   service: ServiceParts,
 ): ExtraServer {
   const { clock, log, queue, registry } = service;
@@ -106,6 +119,7 @@ function submissionServer(
       if (change === "refused" || change === "cut") log.warn({ change }, "a listener was turned away");
     },
   });
+  const wall = openWall(config, fetchKeys, service);
   const app = makeApp({
     queue: makeIntakeQueue(queue),
     backlog: journaled.backlog,
@@ -116,12 +130,23 @@ function submissionServer(
     removeBatchFolder: async (bid) => {
       await working.removeBatch(bid);
     },
-    uploadMaxBytes: config.UPLOAD_MAX_BYTES,
+    uploadLimits: {
+      fileBytes: config.UPLOAD_MAX_BYTES,
+      formBytes: config.UPLOAD_FORM_MAX_BYTES,
+      unnamedBytes: config.UPLOAD_UNNAMED_MAX_BYTES,
+    },
+    quotas,
     hostname,
     version: config.SLUICE_VERSION,
     reading,
-    wall: openWall(config, fetchKeys, service),
+    wall,
+    callerById: (id) => wall.authenticator.callerById(id),
+    trustedProxies: config.TRUSTED_PROXIES,
     schedules: openSchedules(config),
+    scheduleLimits: {
+      perDepositor: config.SCHEDULES_PER_DEPOSITOR,
+      leastIntervalMs: config.SCHEDULE_INTERVAL_MIN_MS,
+    },
     log,
   });
   let server: HttpServer | null = null;
@@ -131,7 +156,9 @@ function submissionServer(
       const listening = await listen(app, {
         port: config.PORT,
         host: config.HOST,
-        requestTimeoutMs: 0,
+        limits: config,
+        isProxy: isProxyOf(app),
+        onRefused: countRefusals(makeInstruments(HTTP_METRICS, registry)),
         onClose: () => reading.streams.close(),
       });
       if (!listening.ok) throw new Error(listening.message);

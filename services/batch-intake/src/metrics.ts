@@ -1,6 +1,8 @@
 import type { JournalStats } from "@sluice/journal";
 import { type Instruments, makeInstruments, type MetricSpec, type ServiceParts } from "@sluice/stage-runtime";
 
+export { HTTP_METRICS } from "@sluice/http-api";
+
 // prettier-ignore
 export const JOURNAL_METRICS = {
   records:   { type: "gauge",   name: "sluice_journal_records",              labels: [], exportedBy: "each worker", help: "Submissions in the journal that wait for the queue" },
@@ -17,6 +19,11 @@ export const JOURNAL_METRICS = {
 // prettier-ignore
 export const WALL_METRICS = {
   refused: { type: "counter", name: "sluice_intake_refused_authentications_total", labels: [], exportedBy: "each worker", help: "Requests to the intake with a token or JWT that was not accepted" },
+} as const satisfies Record<string, MetricSpec>;
+
+// prettier-ignore
+export const QUOTA_METRICS = {
+  refused: { type: "counter", name: "sluice_intake_over_quota_total", labels: ["limit"], exportedBy: "each worker", help: "Submissions refused because their collection has too much in progress, by limit: batches, jobs, bytes; the log names the collection" },
 } as const satisfies Record<string, MetricSpec>;
 
 export type JournalMetrics = Pick<Instruments<typeof JOURNAL_METRICS>, "ingested" | "refused" | "damaged"> & {

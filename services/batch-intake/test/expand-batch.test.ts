@@ -6,7 +6,7 @@ import type { Expansion, JobSpec, LoadedBatch } from "@sluice/queue-core";
 import { createEgress } from "@sluice/safe-io";
 import type { BatchContext } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
-import { expandBatchStage } from "../src/duties/expand-batch.ts";
+import { type ExpandBatchPorts, expandBatchStage } from "../src/duties/expand-batch.ts";
 import { openPayloads } from "../src/files/payloads.ts";
 import {
   batch,
@@ -19,6 +19,7 @@ import {
   profileOf,
   submission,
   temporaryFolder,
+  WITHOUT_QUOTAS,
 } from "./support.ts";
 
 const cleanups = makeCleanups();
@@ -50,7 +51,7 @@ function acceptingJobs(given: Partial<BatchContext> = {}) {
   return { jobs, chunks, given: { addJobs, ...given } };
 }
 
-async function setup(manifest: string | null, priority?: number) {
+async function setup(manifest: string | null, priority?: number, quotas: ExpandBatchPorts["quotas"] = WITHOUT_QUOTAS) {
   const root = await temporaryFolder(cleanups);
   if (manifest !== null) {
     await mkdir(join(root, BID), { recursive: true });
@@ -60,7 +61,7 @@ async function setup(manifest: string | null, priority?: number) {
   cleanups.add(() => egress.close());
   const payloads = openPayloads({ working: await openWorkingFolder(root), egress, manifestMaxBytes: 1_000_000 });
   const profile = priority === undefined ? PROFILE : { ...PROFILE, priority };
-  return expandBatchStage({ payloads, profileOf: profileOf(profile) });
+  return expandBatchStage({ payloads, profileOf: profileOf(profile), quotas });
 }
 
 const BATCH_TYPE = "single-file-batch-manifest";

@@ -24,6 +24,7 @@ import { makeLive } from "../src/http/reading/live.ts";
 import type { IntakeQueue } from "../src/intake-queue.ts";
 import { openBacklog } from "../src/journal/open-backlog.ts";
 import type { QueueReader } from "../src/queue-reader.ts";
+import { type QuotaLimits, Quotas } from "../src/quota/quotas.ts";
 import { type Cleanups, PROFILE, profileOf, temporaryFolder } from "./support.ts";
 
 export interface FakeQueue extends IntakeQueue, Pick<QueueReader, "batchOf" | "readBatch" | "readJob"> {
@@ -103,6 +104,17 @@ async function journalIn(cleanups: Cleanups, root: string, maxRecords: number) {
   return opened;
 }
 
+/** Only what was accepted here counts. */
+function quotasOver(quota: Partial<QuotaLimits>): Quotas {
+  const none = { batches: Infinity, jobs: Infinity, queued: Infinity, bytes: Infinity };
+  return new Quotas({
+    look: () => Promise.resolve(null),
+    limitsOf: () => ({ ...none, ...quota }),
+    clock: systemClock,
+    onRefused: () => undefined,
+  });
+}
+
 /** As with AUTH=off. */
 export const OPEN_TO_ALL: Authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller: ANYBODY }) };
 
@@ -112,6 +124,8 @@ export async function startApp(
   journalMaxRecords = 100,
   wall: Partial<WallOptions> = {},
   schedules: HttpDeps["schedules"] = null,
+  quota: Partial<QuotaLimits> = {},
+  callerById: HttpDeps["callerById"] | null = null,
 ) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
@@ -124,15 +138,19 @@ export async function startApp(
     backlog,
     uploads,
     removeBatchFolder: (bid) => rm(join(root, bid), { recursive: true, force: true }),
-    uploadMaxBytes,
+    uploadLimits: { fileBytes: uploadMaxBytes, formBytes: 2 * uploadMaxBytes, unnamedBytes: uploadMaxBytes },
+    quotas: quotasOver(quota),
     hostname: "intake.example",
     version: "1.2.3",
     reading: readingOf(queue, backlog),
-    wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, ...wall },
+    wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, hosts: "any", ...wall },
+    trustedProxies: [],
     schedules,
+    scheduleLimits: { perDepositor: 3, leastIntervalMs: 900_000 },
+    callerById: callerById ?? (() => OPEN_TO_ALL.authenticate("")),
     log: silentLog(),
   };
-  const listening = await listen(makeApp(deps), { port: 0, requestTimeoutMs: 0 });
+  const listening = await listen(makeApp(deps), { port: 0 });
   if (!listening.ok) throw new Error(listening.message);
   const { url: base, port } = listening.server;
   cleanups.add(() => listening.server.close(0));

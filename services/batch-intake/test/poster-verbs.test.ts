@@ -10,6 +10,7 @@ import {
   objectManifest,
   profileOf,
   submission as aSubmission,
+  WITHOUT_QUOTAS,
 } from "./support.ts";
 import { startBatchStage } from "../src/duties/start-batch.ts";
 import { expandBatchStage } from "../src/duties/expand-batch.ts";
@@ -205,6 +206,6 @@ async function expand(submission: Submission, created = 0): Promise<readonly Job
       return Promise.resolve({ kind: "added", loaded });
     },
   });
-  await expandBatchStage({ payloads, profileOf: profileOf() }).handle(of, ctx);
+  await expandBatchStage({ payloads, profileOf: profileOf(), quotas: WITHOUT_QUOTAS }).handle(of, ctx);
   return jobs;
 }

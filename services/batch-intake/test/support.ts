@@ -182,3 +182,6 @@ export const objectManifest = (rows: readonly string[]): string =>
     "#%eof",
     "",
   ].join("\n");
+
+/** Collections that may have anything in progress. */
+export const WITHOUT_QUOTAS = { expansionMustWait: () => Promise.resolve(null), add: () => undefined };

@@ -31,6 +31,8 @@ export const downloaderConfig = baseConfig.extend({
   OVERRUN_FLOOR_BYTES: wholeNumber({ min: 1 }).default(100_000_000),
   /** What a container may hold. */
   UNPACK_MAX_ENTRIES: wholeNumber({ min: 1 }).default(500_000),
+  /** Folders above a file in it. */
+  UNPACK_MAX_DEPTH: wholeNumber({ min: 1, max: 1_000 }).default(100),
   UNPACK_MAX_BYTES: wholeNumber({ min: 1 }).default(4_000_000_000_000),
   /** How many times larger than the container its content may be, above the floor. */
   UNPACK_MAX_RATIO: wholeNumber({ min: 1 }).default(200),

@@ -31,6 +31,7 @@ await runService({
       },
       archiveLimits: {
         maxEntries: config.UNPACK_MAX_ENTRIES,
+        maxDepth: config.UNPACK_MAX_DEPTH,
         maxBytes: config.UNPACK_MAX_BYTES,
         maxRatio: config.UNPACK_MAX_RATIO,
         ratioFloorBytes: config.UNPACK_RATIO_FLOOR_BYTES,

@@ -1,19 +1,25 @@
 /** Whose request it is that came over Bedrock's protocol. */
 import { type Authenticator, type Caller, may } from "@sluice/access";
-import { type Admission, tenantProblem, type WireRequest } from "@sluice/job-doors";
+import type { Guesses } from "@sluice/http-api";
+import { type Admission, type Peer, tenantProblem, type WireRequest } from "@sluice/job-doors";
 import { DEFAULT_TENANT, isTenant } from "@sluice/job-queue";
 
 export interface AdmitOptions {
   readonly authenticator: Authenticator;
   /** Only this machine can reach the port: who comes without a token is tenant `default`. */
   readonly isLoopback: boolean;
+  readonly guesses: Guesses;
   readonly onRefused: (why: string) => void;
 }
 
+const OF_BROWSERS = ["host", "origin", "sec-fetch-site"];
 const LOOKS: readonly string[] = ["queryjob", "describejob", "query", "status", "ping"];
 
-export function admitOnWire({ authenticator, isLoopback, onRefused }: AdmitOptions) {
-  return async ({ verb, headers }: WireRequest): Promise<Admission> => {
+export function admitOnWire({ authenticator, isLoopback, guesses, onRefused }: AdmitOptions) {
+  return async ({ verb, headers }: WireRequest, { address }: Pick<Peer, "address">): Promise<Admission> => {
+    // The protocol looks like HTTP, so a browser can be made to speak it; no client of it sends these.
+    if (OF_BROWSERS.some((name) => headers.has(name)))
+      return refused(401, "Unauthorized: this port is not for browsers");
     const tenant = headers.get("tenant") ?? DEFAULT_TENANT;
     if (!isTenant(tenant)) return refused(402, "Malformed tenant");
     const authorization = headers.get("authorization");
@@ -23,6 +29,8 @@ export function admitOnWire({ authenticator, isLoopback, onRefused }: AdmitOptio
     if (found.kind === "silence") return refused(503, "Who you are cannot be checked at the moment");
     if (found.kind !== "caller") {
       if (found.kind === "refused") onRefused(found.why);
+      if (found.kind === "refused" && guesses.note({ address, tokenId: found.tokenId }) !== null)
+        return refused(429, "Too many requests without a valid token");
       return refused(401, "Unauthorized");
     }
     return mayAsk(found.caller, verb, tenant) ? { tenant, caller: found.caller.name } : refused(401, "Unauthorized");

@@ -1,5 +1,7 @@
 import { ACCESS_FIELDS, ACCESS_RELATIONS } from "@sluice/access";
-import { SHARDS } from "@sluice/job-queue";
+import { HTTP_FIELDS } from "@sluice/http-api";
+import { ERRAND_LIMITS, LOBBY_LIMITS } from "@sluice/job-doors";
+import { JOBS_PER_SHARD, JOBS_PER_TENANT, SHARDS } from "@sluice/job-queue";
 import {
   baseConfig,
   type Environment,
@@ -10,8 +12,7 @@ import {
   type Relation,
   wholeNumber,
 } from "@sluice/stage-runtime";
-import { parseConnect } from "@sluice/zookeeper";
-import { isIP } from "node:net";
+import { isThisMachine, parseConnect } from "@sluice/zookeeper";
 import { z } from "zod";
 
 const MB = 1_000_000;
@@ -27,11 +28,22 @@ export const jobApiConfig = baseConfig.extend({
   PORT: port().default(8_082),
   HOST: z.string().default("127.0.0.1"),
   ...ACCESS_FIELDS,
+  ...HTTP_FIELDS,
   /** Workers ask often. */
   CALLS_PER_MINUTE: wholeNumber({ min: 1, max: 10_000_000 }).default(600_000),
   /** Bedrock's protocol. On a loopback address whoever comes without a token is tenant `default`; elsewhere nobody is. */
   BEDROCK_PORT: port().default(8_888),
   BEDROCK_HOST: z.string().default("127.0.0.1"),
+  /** Connections to it. One without an accepted request makes room for the next; a tenant has at most so many. */
+  BEDROCK_CONNECTIONS: wholeNumber({ min: 1, max: 100_000 }).default(LOBBY_LIMITS.connections),
+  BEDROCK_CONNECTIONS_PER_TENANT: wholeNumber({ min: 1 }).default(LOBBY_LIMITS.perTenant),
+  /** What connections without an accepted request may have sent together. */
+  BEDROCK_UNACCEPTED_BYTES: wholeNumber({ min: 100_000 }).default(LOBBY_LIMITS.strangersBytes),
+  /** Commands for later, and such whose answer nobody wants: of all tenants, and of one. */
+  DEFERRED_COMMANDS: wholeNumber({ min: 1 }).default(ERRAND_LIMITS.all),
+  DEFERRED_COMMANDS_PER_TENANT: wholeNumber({ min: 1 }).default(ERRAND_LIMITS.perTenant),
+  /** Live jobs of one tenant; a shard holds 200,000 of all its tenants. */
+  JOBS_PER_TENANT: wholeNumber({ min: 1, max: JOBS_PER_SHARD }).default(JOBS_PER_TENANT),
   /** Where the other job-apis reach this one; without JOB_PEER_SECRET on a loopback address only. */
   PEER_PORT: port().default(8_889),
   PEER_HOST: z.string().default("127.0.0.1"),
@@ -98,21 +110,18 @@ function canConnect(connect: string): boolean {
   }
 }
 
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-
 export const RELATIONS: readonly Relation[] = [
   ...ACCESS_RELATIONS,
   {
     path: "PEER_HOST",
     needs: ["PEER_HOST"],
-    holds: (c) => c["JOB_PEER_SECRET"] !== undefined || isLoopback(String(c["PEER_HOST"])),
+    holds: (c) => c["JOB_PEER_SECRET"] !== undefined || isThisMachine(String(c["PEER_HOST"])),
     message: "must be a loopback address without JOB_PEER_SECRET (JOB_PEER_SECRET_FILE)",
   },
   {
     path: "BEDROCK_HOST",
     needs: ["BEDROCK_HOST", "AUTH"],
-    holds: (c) => c["AUTH"] === "on" || isLoopback(String(c["BEDROCK_HOST"])),
+    holds: (c) => c["AUTH"] === "on" || isThisMachine(String(c["BEDROCK_HOST"])),
     message: "must be a loopback address while AUTH is off",
   },
   {

@@ -1,11 +1,21 @@
 /** Everything that listens: HTTP and Bedrock's protocol. */
 import { type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
-import { type HttpServer, listen } from "@sluice/http-api";
+import {
+  countRefusals,
+  type Guesses,
+  hostsAnswered,
+  HTTP_METRICS,
+  type HttpServer,
+  isProxyOf,
+  listen,
+  makeGuesses,
+} from "@sluice/http-api";
 import { Errands, type Hear, jobOperations, type JobPorts, listenOnWire, type WireServer } from "@sluice/job-doors";
 import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import { isThisMachine } from "@sluice/zookeeper";
 import { admitOnWire } from "./admit.ts";
-import { isLoopback, type JobApiConfig } from "./config.ts";
+import type { JobApiConfig } from "./config.ts";
 import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
 import { jobLog } from "./job-log.ts";
@@ -13,6 +23,7 @@ import { DOOR_METRICS, exportReady } from "./metrics.ts";
 import { later, type OpenedQueue } from "./open-queue.ts";
 import { makePurge, purgeOperation } from "./purge.ts";
 import { handlersOf, handlersPort, openWorkersPort } from "./registries.ts";
+import { TenantRoom } from "./tenant-room.ts";
 
 export interface Doors {
   /** Takes no more, answers what it has. */
@@ -31,25 +42,40 @@ export interface DoorsParts {
 export async function openDoors({ config, opened, fetchKeys, service, onListening }: DoorsParts): Promise<Doors> {
   const { log, registry } = service;
   const leaving = new AbortController();
-  const [hear, errands] = [jobLog(log), new Errands(later)];
+  const hear = jobLog(log);
+  const errands = new Errands(later, {
+    onError: (error) => log.error({ err: error }, "a command without a waiting caller failed"),
+    limits: { all: config.DEFERRED_COMMANDS, perTenant: config.DEFERRED_COMMANDS_PER_TENANT },
+  });
   const metrics = makeInstruments(DOOR_METRICS, registry);
+  // Over HTTP and over TCP the same tokens are guessed at.
+  const guesses = makeGuesses();
   const authenticator = authenticatorOf(config, opened, fetchKeys, service);
   const app = jobApp({
     operations: [
-      ...jobOperations(portsOf(opened, service, { leaving: leaving.signal, hear, errands })),
+      ...jobOperations(portsOf(opened, service, { leaving: leaving.signal, hear, errands }, config.JOBS_PER_TENANT)),
       purgeOperation(makePurge(opened, service.clock.nowMs), config.ARCHIVE_RETENTION_MS),
     ],
-    authenticator,
-    callsPerMinute: config.CALLS_PER_MINUTE,
+    wall: {
+      authenticator,
+      guesses,
+      callsPerMinute: config.CALLS_PER_MINUTE,
+      bodyBytesPerCaller: config.BODY_BYTES_PER_CALLER,
+      hosts: hostsAnswered(config),
+    },
+    trustedProxies: config.TRUSTED_PROXIES,
     metrics,
     log,
     version: config.SLUICE_VERSION,
   });
-  // Who waits for a job asks for a long time.
-  const http = orThrow(await listen(app, { host: config.HOST, port: config.PORT, requestTimeoutMs: 0 })).server;
+  const { HOST: host, PORT: port } = config;
+  const onRefused = countRefusals(makeInstruments(HTTP_METRICS, registry));
+  const http = orThrow(await listen(app, { host, port, limits: config, isProxy: isProxyOf(app), onRefused })).server;
   const wire = await openWire(config, opened, authenticator, {
     service,
     hear,
+    errands,
+    guesses,
     onRefused: () => metrics.refused.inc(),
   });
   log.info({ url: http.url, bedrock_host: config.BEDROCK_HOST, bedrock_port: wire.port }, "jobs are taken here");
@@ -74,7 +100,9 @@ function portsOf(
   { queue, adds, router, blobs, sessions }: OpenedQueue,
   { clock, registry }: ServiceParts,
   { leaving, hear, errands }: Pick<JobPorts, "leaving" | "hear" | "errands">,
+  jobsPerTenant: number,
 ): JobPorts {
+  const room = new TenantRoom({ queue, monotonicMs: clock.monotonicMs, jobsPerTenant });
   const handlers = handlersOf(sessions.first, clock);
   const handled = new HandledTypes(handlers, later);
   leaving.addEventListener("abort", () => handled.stop(), { once: true });
@@ -87,7 +115,9 @@ function portsOf(
       },
       wait: (tenant, command, timeoutMs, gone) => queue.wait(tenant, command, timeoutMs, gone),
     },
-    addLines: (jobtype, payloads) => {
+    addLines: async (jobtype, payloads) => {
+      const refused = await room.refusal(jobtype.tenant, payloads.length);
+      if (refused !== null) return refused;
       handled.expect(jobtype.tenant, jobtype.name);
       return adds.addLines(jobtype, payloads);
     },
@@ -132,6 +162,8 @@ function authenticatorOf(
 interface WireParts {
   readonly service: ServiceParts;
   readonly hear: Hear;
+  readonly errands: Errands;
+  readonly guesses: Guesses;
   readonly onRefused: () => void;
 }
 
@@ -139,12 +171,18 @@ async function openWire(
   config: JobApiConfig,
   { queue }: OpenedQueue,
   authenticator: Authenticator,
-  { service: { clock, log }, hear, onRefused }: WireParts,
+  { service: { clock, log }, hear, errands, guesses, onRefused }: WireParts,
 ): Promise<WireServer> {
   const { BEDROCK_HOST: host, BEDROCK_PORT: port } = config;
-  const admit = admitOnWire({ authenticator, isLoopback: isLoopback(host), onRefused });
+  const admit = admitOnWire({ authenticator, isLoopback: isThisMachine(host), guesses, onRefused });
   const onError = (error: unknown): void => log.error({ err: error }, "a request over TCP failed");
-  return orThrow(await listenOnWire({ host, port, queue, now: clock.nowMs, later, admit, hear, onError })).server;
+  const lobby = {
+    connections: config.BEDROCK_CONNECTIONS,
+    perTenant: config.BEDROCK_CONNECTIONS_PER_TENANT,
+    strangersBytes: config.BEDROCK_UNACCEPTED_BYTES,
+  };
+  const ports = { queue, now: clock.nowMs, later, admit, hear, errands, onError };
+  return orThrow(await listenOnWire({ host, port, lobby, ...ports })).server;
 }
 
 function orThrow<T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> {

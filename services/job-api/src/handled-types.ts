@@ -19,7 +19,7 @@ export class HandledTypes {
   constructor(open: () => Promise<Handlers | null>, later: Later) {
     this.#open = open;
     this.#later = later;
-    void this.#look();
+    this.#lookAside();
   }
 
   has(tenant: string, name: string): boolean {
@@ -32,7 +32,7 @@ export class HandledTypes {
     const { type } = splitVersion(name);
     if (this.has(tenant, type)) return;
     this.#expected.set(keyOf(tenant, type), { tenant, type });
-    void this.#look();
+    this.#lookAside();
   }
 
   stop(): void {
@@ -40,21 +40,30 @@ export class HandledTypes {
     this.#stopTimer?.();
   }
 
+  /** What fails is tried again: until then, what was known before counts. */
+  #lookAside(): void {
+    this.#look().catch(() => this.#restAgain());
+  }
+
   /** Again and again: a session may end at any time, and with it what it watched. */
   async #look(): Promise<void> {
     this.#stopTimer?.();
     const handlers = await this.#open();
     if (handlers !== null) await this.#settle(handlers);
+    this.#restAgain();
+  }
+
+  #restAgain(): void {
     if (this.#isOver) return;
     this.#stopTimer?.();
-    this.#stopTimer = this.#later(AGAIN_MS, () => void this.#look());
+    this.#stopTimer = this.#later(AGAIN_MS, () => this.#lookAside());
   }
 
   async #settle(handlers: Handlers): Promise<void> {
     for (const [key, { tenant, type }] of [...this.#expected])
       if (await handlers.expect(tenant, type)) this.#expected.delete(key);
     if (this.#watched === handlers) return;
-    handlers.watch(() => void this.#read(handlers));
+    handlers.watch(() => void this.#read(handlers).catch(() => this.#restAgain()));
     await this.#read(handlers);
     this.#watched = handlers;
   }

@@ -1,5 +1,4 @@
 /** The queue over HTTP: behind its wall, its documentation before it. */
-import type { Authenticator } from "@sluice/access";
 import {
   addOperations,
   createApp,
@@ -8,6 +7,7 @@ import {
   type Operation,
   serveDocs,
   wall,
+  type WallOptions,
 } from "@sluice/http-api";
 import type { Instruments, Log } from "@sluice/stage-runtime";
 import type { Express, RequestHandler } from "express";
@@ -15,19 +15,20 @@ import type { DOOR_METRICS } from "./metrics.ts";
 
 export interface HttpParts {
   readonly operations: readonly Operation[];
-  readonly authenticator: Authenticator;
-  readonly callsPerMinute: number;
+  readonly wall: Omit<WallOptions, "onRefused">;
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly metrics: Instruments<typeof DOOR_METRICS>;
   readonly log: Log;
   readonly version: string;
 }
 
-export function jobApp({ operations, authenticator, callsPerMinute, metrics, log, version }: HttpParts): Express {
+export function jobApp({ operations, wall: options, trustedProxies, metrics, log, version }: HttpParts): Express {
   const onError = (error: unknown, requestId: string): void =>
     log.error({ err: error, request_id: requestId }, "a request failed");
-  return createApp({ onError }, (app) => {
+  return createApp({ onError, trustedProxies }, (app) => {
     serveDocs(app, jobDocument(operations, version));
-    app.use(...wall({ authenticator, callsPerMinute, onRefused: () => metrics.refused.inc() }));
+    app.use(...wall({ ...options, onRefused: () => metrics.refused.inc() }));
     addOperations(
       app,
       operations.map((each) => counted(each, metrics)),

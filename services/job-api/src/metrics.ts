@@ -1,10 +1,11 @@
+import { HTTP_METRICS } from "@sluice/http-api";
 import type { JobJournals, JobJournalStats } from "@sluice/job-journal";
 import { NOTICES, SYSTEM_TENANT } from "@sluice/job-queue";
 import { type JobRouter, type ReadyType, ROUTER_METRICS, type RouterHooks } from "@sluice/job-router";
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import { Gauge, type Registry } from "prom-client";
 
-export { ROUTER_METRICS };
+export { HTTP_METRICS, ROUTER_METRICS };
 
 // prettier-ignore
 export const DOOR_METRICS = {

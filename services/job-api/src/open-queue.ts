@@ -46,6 +46,7 @@ export async function openJobQueue(config: JobApiConfig, { clock, log, registry 
     log,
     hooks: routerHooks(registry),
     archiving: { archive, olderThanMs: config.ARCHIVE_AFTER_MS },
+    limits: { jobsPerTenant: config.JOBS_PER_TENANT },
   });
   const journals = await openJournals(config, router, blobs, { clock, log, registry });
   const adds = journaledAdds(router, journals, blobs);

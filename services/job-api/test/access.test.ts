@@ -70,10 +70,10 @@ describe.each(ROWS)("$method $path", (row) => {
   });
 
   if (row.path.includes("{tenant}") && row.permission === "use-jobs")
-    test("of the fleet's own tenant is for admins", async () => {
+    test("of the fleet's own tenant is for admins and runners", async () => {
       for (const role of ROLES) {
         const status = await statusFor(doors.get(`${role} all`)!, row, "system");
-        expect([role, status === 403]).toEqual([role, role !== "admin"]);
+        expect([role, status === 403]).toEqual([role, role !== "admin" && role !== "runner"]);
       }
     });
 });

@@ -57,6 +57,11 @@ export const runnerConfig = baseConfig.extend({
   CONTAINER_MEMORY_MB: wholeNumber({ min: 16 }).default(1_024),
   CONTAINER_CPUS: wholeNumber({ min: 1 }).default(1),
   CONTAINER_PIDS: wholeNumber({ min: 1 }).default(256),
+  /** Images that jobs may use, with commas; `registry.example/team/*`: all that begin so. Without it, none. */
+  CONTAINER_IMAGES: names(),
+  /** What a container may leave as its output. */
+  FILESET_MAX_BYTES: wholeNumber({ min: 1 }).default(1_073_741_824),
+  FILESET_MAX_FILES: wholeNumber({ min: 1 }).default(10_000),
   /** A folder, file:// or http(s)://. */
   FILESET_URL: z.string().default("./data/filesets"),
   HEARTBEAT_MS: wholeNumber({ min: 100 }).default(10_000),

@@ -132,7 +132,10 @@ function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
     start: () => {
       presence.start();
       loop.start();
-      if (config.SYSTEM_SCHEDULES) void makeSchedules(client, parts.log, (ms) => pause(ms, over.signal), over.signal);
+      if (config.SYSTEM_SCHEDULES)
+        makeSchedules(client, parts.log, (ms) => pause(ms, over.signal), over.signal).catch((error: unknown) =>
+          parts.log.error({ err: error }, "the fleet's own schedules could not be made"),
+        );
       return Promise.resolve();
     },
     async stop() {
@@ -140,7 +143,8 @@ function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
       // At the second bell, or when the grace is over, what has not ended goes back to the queue at once.
       const giveBack = (): void => {
         loop.dropAll("the runner ends");
-        void queue.releaseWorker(config.WORKER_ID);
+        // Otherwise they come back when their leases lapse.
+        queue.releaseWorker(config.WORKER_ID).catch(() => undefined);
       };
       parts.aborting.addEventListener("abort", giveBack, { once: true });
       if (parts.aborting.aborted) giveBack();
@@ -210,6 +214,8 @@ function runnersOf(
       worker: config.WORKER_ID,
       instance,
       timeoutMs: config.CONTAINER_TIMEOUT_MS,
+      images: config.CONTAINER_IMAGES ?? [],
+      output: { files: config.FILESET_MAX_FILES, bytes: config.FILESET_MAX_BYTES },
       later,
     }),
   };

@@ -43,6 +43,7 @@ interface Given {
   readonly filesets?: Filesets;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  readonly images?: readonly string[];
   /** Before a step is shown. */
   readonly onStep?: (step: string) => void;
 }
@@ -54,6 +55,8 @@ async function run(engine: Engine, data: JobInHand["data"], given: Given = {}): 
     worker: "w1",
     instance: "i2",
     timeoutMs: given.timeoutMs ?? 60_000,
+    images: given.images ?? ["*"],
+    output: { files: 3, bytes: 1_000_000 },
     later: (ms, wake) => {
       const timer = globalThis.setTimeout(wake, ms);
       return () => clearTimeout(timer);
@@ -94,6 +97,35 @@ describe("with a Docker of our own making", () => {
     docker.program = () => 0;
   });
   afterAll(() => docker.close());
+
+  test("an image that the runner does not name is not even asked for", async () => {
+    for (const images of [[], ["imgs"], ["registry.example/team/*"]]) {
+      const ran = await run(engine, config(), { images });
+      expect([ran.exit, ran.result.Info]).toEqual([
+        400,
+        "Container.Config.Image: img is none of CONTAINER_IMAGES of this runner",
+      ]);
+    }
+    expect(docker.asked).toEqual([]);
+    expect((await run(engine, config(), { images: ["img"] })).exit).toBe(200);
+    expect((await run(engine, config(), { images: ["im*"] })).exit).toBe(200);
+  });
+
+  test("what a container leaves is bounded, in files and in bytes", async () => {
+    const output = { ...config(), Fileset: { Output: { Name: "much" } } };
+    docker.program = (files) => {
+      for (let n = 0; n < 4; n++) files.set(`/data/${n}`, "x");
+      return 0;
+    };
+    expect((await run(engine, output)).result.Info).toBe("push: the output has more than 3 files");
+    docker.program = (files) => {
+      files.set("/data/large", "x".repeat(1_000_001));
+      return 0;
+    };
+    expect((await run(engine, output)).result.Info).toBe("push: the output has more than 1000000 bytes");
+    // Nothing of it is kept.
+    expect((await readdir(join(folder, "alpha"))).filter((name) => name.startsWith("much"))).toEqual([]);
+  });
 
   test("E14, E16, E17: create, pull by patterns, start, wait, push by patterns; each step is shown; the container is gone", async () => {
     await putFiles("foo", { "a.py": "print", "b.txt": "no", "bin/tool": "t", "deep/x.py": "no" });

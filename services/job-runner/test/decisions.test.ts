@@ -7,6 +7,7 @@ import { endsOf } from "../src/decide/status-lines.ts";
 import { matcherOf } from "../src/container/patterns.ts";
 import { readSpec } from "../src/container/spec.ts";
 import { type Box, commandOf } from "../src/sandbox/box.ts";
+import { OutputReader } from "../src/sandbox/output.ts";
 import { filesOf } from "../src/sandbox/open-node-runner.ts";
 import { contextKey } from "../src/sandbox/pool.ts";
 import { frameOf } from "../src/sandbox/protocol.ts";
@@ -227,4 +228,19 @@ test("a handler is asked for again after a moment, and at once when there was no
     kinds.push((await handlers.of("acme", "greet")).kind);
   }
   expect(kinds).toEqual(["none", "found", "found", "none"]);
+});
+
+test("lines that come in pieces keep their bytes, wherever they are cut", () => {
+  const line = 'J: größe|{"name":"Ångström 雪 🐟"}';
+  const bytes = Buffer.from(`${line}\nMARK\n`);
+  for (let cut = 1; cut < bytes.length; cut++) {
+    const reader = new OutputReader({ bytes: 1_000, lines: 10, lineBytes: 1_000 }, () => undefined);
+    reader.begin("MARK");
+    for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) reader.push(part);
+    expect(reader.taken().lines).toEqual([line]);
+  }
+  const one = new OutputReader({ bytes: 1_000, lines: 10, lineBytes: 1_000 }, () => undefined);
+  one.begin("MARK");
+  for (const byte of bytes) one.push(Buffer.from([byte]));
+  expect(one.taken().lines).toEqual([line]);
 });

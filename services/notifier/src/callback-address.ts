@@ -14,7 +14,7 @@ export function callbackAddress(callbackUrl: string, jobName: string): CallbackA
   url.username = "";
   url.password = "";
   url.hash = "";
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/mc/${encodeURIComponent(jobName)}`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "")}/mc/${encodeURIComponent(jobName)}`;
   return { url: url.href, basicAuth };
 }
 

@@ -20,8 +20,27 @@ export function describeMetrics(services: readonly ServiceMetrics[]): string {
     "",
     ...rowsOf(everywhere.filter(({ exportedBy }) => exportedBy === "each worker")),
     "",
-    ...services.flatMap(({ service, rows }) => [`## Of ${service}`, "", ...rowsOf(rows), ""]),
+    ...sharedFirst(services).flatMap(({ service, rows }) => [`## Of ${service}`, "", ...rowsOf(rows), ""]),
   ].join("\n");
+}
+
+/** A metric that several services export stands once, under all their names. */
+function sharedFirst(services: readonly ServiceMetrics[]): readonly ServiceMetrics[] {
+  const exporters = (name: string): string =>
+    services
+      .filter(({ rows }) => rows.some((row) => row.name === name))
+      .map(({ service }) => service)
+      .join(", ");
+  const shared = new Map<string, MetricRow[]>();
+  const own = services.map(({ service, rows }) => {
+    const mine = rows.filter((row) => exporters(row.name) === service);
+    for (const row of rows.filter((each) => !mine.includes(each))) {
+      const group = shared.get(exporters(row.name)) ?? [];
+      if (!group.some(({ name }) => name === row.name)) shared.set(exporters(row.name), [...group, row]);
+    }
+    return { service, rows: mine };
+  });
+  return [...[...shared].map(([service, rows]) => ({ service, rows })), ...own.filter(({ rows }) => rows.length > 0)];
 }
 
 const rowsOf = (rows: readonly MetricRow[]): readonly string[] =>

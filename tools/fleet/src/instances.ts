@@ -1,6 +1,6 @@
 /** One process of the fleet: where it listens and what it is told. */
 import { join } from "node:path";
-import { peerSecretFile, runnerTokenFile } from "./job-secrets.ts";
+import { peerSecretFile, serviceTokenFile } from "./job-secrets.ts";
 import { SERVICES, type ServiceName, type ServiceRow } from "./services.ts";
 import { tokensFile } from "./tokens.ts";
 
@@ -103,7 +103,7 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
   }),
   "batch-intake": (dataDir, urlOf) => ({
     JOB_API_URL: urlOf("job-api"),
-    JOB_API_TOKEN_FILE: runnerTokenFile(dataDir),
+    JOB_API_TOKEN_FILE: serviceTokenFile(dataDir, "scheduler"),
   }),
   "job-api": (dataDir) => ({
     JOB_STORE_DIR: join(dataDir, "job-store"),
@@ -111,11 +111,11 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
   }),
   "job-runner": (dataDir, urlOf) => ({
     JOB_API_URL: urlOf("job-api"),
-    JOB_API_TOKEN_FILE: runnerTokenFile(dataDir),
+    JOB_API_TOKEN_FILE: serviceTokenFile(dataDir, "runner"),
     SYSTEM_SCHEDULES: "true",
     ADMIN_URL: urlOf("admin"),
     INTAKE_URL: urlOf("batch-intake"),
-    ADMIN_TOKEN_FILE: runnerTokenFile(dataDir),
+    ADMIN_TOKEN_FILE: serviceTokenFile(dataDir, "maintainer"),
     SNAPSHOTS_DIR: join(dataDir, "snapshots"),
     REPORTS_DIR: join(dataDir, "reports"),
     FILESET_URL: join(dataDir, "filesets"),

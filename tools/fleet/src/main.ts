@@ -50,7 +50,7 @@ async function main(options: Options): Promise<Result> {
   const choosePort = portChooser();
   const instances = await planInstances({ dataDir, zookeeper: zookeeper.connect, scale: options.scale, choosePort });
   const tokens = await prepareTokens(dataDir, Date.now());
-  await prepareJobSecrets(dataDir, tokens.admin);
+  await prepareJobSecrets(dataDir, tokens);
   await writeFleetFile(dataDir, fleetFile(zookeeper.connect, instances, tokens));
   const supervisor = supervise(instances, screen.say);
   const ended = new AbortController();

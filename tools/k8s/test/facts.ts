@@ -63,7 +63,9 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "mail/url": "smtp://sluice:secret@10.0.30.7:587",
   "download-auth/hosts.json": "{}",
   "job-peers/secret": "a-secret-that-all-job-apis-share",
-  "jobs-token/token": "slt_0123456789abcdef",
+  "scheduler-token/token": "slt_0123456789abcdef",
+  "runner-token/token": "slt_0123456789abcdef",
+  "maintainer-token/token": "slt_0123456789abcdef",
 };
 
 export interface Facts extends SettingsFacts {

@@ -33,5 +33,5 @@ export function makeMailbox(capacity: number): Mailbox {
 function subjectOf(source: string): string {
   const [head = ""] = source.split(/\r?\n\r?\n/, 1);
   const unfolded = head.replace(/\r?\n[ \t]+/g, " ");
-  return /^subject:\s*(.*)$/im.exec(unfolded)?.[1]?.trim() ?? "";
+  return /^subject:(.*)$/im.exec(unfolded)?.[1]?.trim() ?? "";
 }

@@ -4,6 +4,7 @@ import { TOP_COMMAND } from "../top/top.ts";
 import { BATCH_ACTION_COMMANDS } from "./batch-actions.ts";
 import { BATCH_COMMANDS } from "./batches.ts";
 import { CONTEXT_COMMANDS } from "./contexts.ts";
+import { DEPOSIT_SCHEDULE_COMMANDS } from "./deposit-schedules.ts";
 import { DOCTOR_COMMAND } from "./doctor.ts";
 import { FLEET_COMMANDS } from "./fleet.ts";
 import { HANDLER_COMMANDS } from "./handlers.ts";
@@ -24,7 +25,7 @@ import { SWITCH_COMMANDS } from "./switches.ts";
 import { FSCK_COMMAND } from "./tree.ts";
 
 const NOUNS = [
-  ...["batch", "job", "operation", "collection", "queue", "stage", "worker"],
+  ...["batch", "job", "operation", "collection", "queue", "stage", "worker", "deposits"],
   // The general job queue.
   ...["q", "schedule", "handler", "runner", "tenant"],
 ];
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
     ...QUEUED_JOB_COMMANDS,
     ...QUEUED_JOB_ACTION_COMMANDS,
     ...SCHEDULE_COMMANDS,
+    ...DEPOSIT_SCHEDULE_COMMANDS,
     ...HANDLER_COMMANDS,
   ]),
   ...JOB_COMMANDS.filter(({ words }) => words.length === 1),

@@ -160,7 +160,7 @@ async function sendFiles(context: Context, fields: Fields, key: string): Promise
   }
   const progress = makeProgress(io);
   const answer = await sendForm<Accepted>({
-    url: `${(where.intake ?? "").replace(/\/+$/, "")}${INTAKE.submitBatch.path}`,
+    url: `${(where.intake ?? "").replace(/(?<!\/)\/+$/, "")}${INTAKE.submitBatch.path}`,
     token: where.token,
     fields,
     files,

@@ -36,7 +36,7 @@ export async function startJobApi(): Promise<TestApi> {
   const { owner } = owning;
   const open = async (port: number): Promise<HttpServer> => {
     const app = createApp({ onError }, (each) => {
-      each.use(callers({ authenticator: anybody, cookie: "sluice" }));
+      each.use(callers({ authenticator: anybody }));
       addOperations(each, jobOperations(portsOf(owner)));
     });
     const listening = await listen(app, { port });
@@ -73,7 +73,11 @@ const portsOf = (owner: ShardOwner): JobPorts => ({
   blobs: null,
   leaving: new AbortController().signal,
   hear: () => undefined,
-  errands: new Errands(later),
+  errands: new Errands(later, {
+    onError: (error) => {
+      throw error;
+    },
+  }),
   now: () => Date.now(),
   handlers: {
     put: () => Promise.resolve({ ok: false, why: "no-answer" }),

@@ -1,5 +1,14 @@
 /** What is said over one connection: a request in, an answer out. */
-import { type Command, isStatus, readCommand, type Reply, type Status, STATUS } from "@sluice/job-queue";
+import {
+  type Command,
+  isNestedDeeper,
+  isStatus,
+  readCommand,
+  type Reply,
+  REQUEST_DEPTH,
+  type Status,
+  STATUS,
+} from "@sluice/job-queue";
 import {
   type Answer,
   giveBack,
@@ -11,6 +20,7 @@ import {
 } from "../queue-port.ts";
 import { type Hear, heardQueue } from "../heard.ts";
 import { isPutOff, putOff } from "../put-off.ts";
+import { shownQueue } from "../shown.ts";
 import type { Errands } from "./errands.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Shown } from "./json-printer.ts";
@@ -27,7 +37,7 @@ export interface WirePorts {
   readonly now: () => number;
   readonly later: Later;
   /** Whose request this is, or why it is nobody's. */
-  readonly admit: (request: WireRequest) => Admission | Promise<Admission>;
+  readonly admit: (request: WireRequest, peer: Peer) => Admission | Promise<Admission>;
   /** Told of jobs that come, are taken, end and go. */
   readonly hear: Hear;
   /** A mistake of ours; the peer learns less. */
@@ -37,6 +47,7 @@ export interface WirePorts {
 export interface Peer {
   /** Stands in the records of the jobs it takes. */
   readonly name: string;
+  readonly address: string;
   /** From this machine. */
   readonly isNear: boolean;
 }
@@ -47,13 +58,15 @@ export interface Line {
   readonly ended: AbortSignal;
   /** No answer can be delivered. */
   readonly closed: AbortSignal;
+  /** A request of this tenant came over it. Why it is not carried out, or null. */
+  readonly admitted: (tenant: string) => Status | null;
 }
 
 const UNAUTHORIZED: Status = { code: 401, text: "Unauthorized" };
 const LATE = statusOnly({ code: 555, text: "Timeout" });
 
 const ONLY_NEAR: readonly string[] = ["crashbedrockjob", "clearcrashedbedrockjobs"];
-const SELECT = /^\s*select\s+\*\s+from\s+jobs\s*;?\s*$/i;
+const SELECT = /^select\s+\*\s+from\s+jobs$/i;
 
 /** Whose request it is, and the queue as it hears them. */
 interface Heard {
@@ -72,11 +85,13 @@ export class Conversation {
   }
 
   async answer(request: WireRequest, line: Line): Promise<WireReply> {
-    const admission = await this.#ports.admit(request);
+    const admission = await this.#ports.admit(request, this.#peer);
     const shown: Shown = request.headers.get("fields")?.toLowerCase() === "all" ? "all" : "some";
     if ("refused" in admission) return wireReplyOf(statusOnly(admission.refused), shown);
     const { tenant, caller = this.#peer.name } = admission;
-    const queue = heardQueue(this.#ports.queue, this.#ports.hear, { door: "tcp", caller });
+    const refusal = line.admitted(tenant);
+    if (refusal !== null) return wireReplyOf(statusOnly(refusal), shown);
+    const queue = heardQueue(shownQueue(this.#ports.queue), this.#ports.hear, { door: "tcp", caller });
     return wireReplyOf(await this.#reply(request, { tenant, queue }, line), shown);
   }
 
@@ -92,6 +107,7 @@ export class Conversation {
   #read({ verb, headers, content }: WireRequest, tenant: string): Command | Status {
     const name = verb.toLowerCase();
     if (ONLY_NEAR.includes(name) && !this.#peer.isNear) return UNAUTHORIZED;
+    if (isNestedDeeper(content, REQUEST_DEPTH)) return STATUS.tooDeep;
     const body = content === "" ? {} : objectOf(content);
     if (body === null) return STATUS.invalidJson;
     const lowered = Object.entries(textsOf(body)).map(([key, text]) => [key.toLowerCase(), text] as const);
@@ -130,7 +146,9 @@ export class Conversation {
 
 function readQuery(query: string, tenant: string): Command | Status {
   if (query === "") return STATUS.missing("query");
-  return SELECT.test(query) ? { verb: "ListJobs", tenant } : STATUS.malformed("query");
+  const text = query.trim();
+  const statement = (text.endsWith(";") ? text.slice(0, -1) : text).trimEnd();
+  return SELECT.test(statement) ? { verb: "ListJobs", tenant } : STATUS.malformed("query");
 }
 
 function objectOf(content: string): Readonly<Record<string, unknown>> | null {

@@ -38,9 +38,18 @@ export const WIRE_LIMITS: WireLimits = {
 };
 
 const MALFORMED: Status = { code: 400, text: "Malformed request" };
+const HTTP: Status = { code: 400, text: "This port speaks Bedrock's protocol: HTTP has a port of its own" };
 const TOO_LARGE: Status = { code: 413, text: "Request too large" };
 
 const LF = 0x0a;
+
+/**
+ * Pages can make the browser of whoever works on this machine send here, where loopback may be all that is asked for. A
+ * line may end like one of HTTP, as Bedrock's own clients write it; but browsers always say to which host they speak, and
+ * no client of Bedrock does.
+ */
+const HTTP_VERBS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
+const OF_BROWSERS = ["host", "origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-mode", "sec-websocket-key"];
 
 interface Head {
   readonly verb: string;
@@ -67,6 +76,11 @@ export class RequestParser {
   /** Whether a request has begun and not ended. */
   get isPartial(): boolean {
     return this.#head !== null || this.#held > 0;
+  }
+
+  /** Of a request that has begun. */
+  get heldBytes(): number {
+    return this.#held + (this.#head?.bytes ?? 0);
   }
 
   /** After a fatal fault everything is ignored. */
@@ -102,7 +116,9 @@ export class RequestParser {
       // Empty lines between requests do no harm: people press Enter.
       if (line.trim() === "") return null;
       if (!/^[A-Za-z]+( |$)/.test(line)) return this.#fatal(MALFORMED);
-      this.#head = { verb: line.split(" ")[0] ?? "", headers: new Map(), broken: false, bytes };
+      const verb = line.split(" ", 1)[0] ?? "";
+      if (HTTP_VERBS.has(verb.toUpperCase())) return this.#fatal(HTTP);
+      this.#head = { verb, headers: new Map(), broken: false, bytes };
       return null;
     }
     head.bytes += bytes;
@@ -112,6 +128,7 @@ export class RequestParser {
     else {
       const name = line.slice(0, colon).trim().toLowerCase();
       const value = line.slice(colon + 1).trim();
+      if (OF_BROWSERS.includes(name)) return this.#fatal(HTTP);
       // Two lengths are two opinions about where the next request begins.
       if (name === "content-length" && (head.headers.get(name) ?? value) !== value) return this.#fatal(MALFORMED);
       head.headers.set(name, value);

@@ -4,13 +4,17 @@
  */
 import type { Socket } from "node:net";
 import { once } from "node:events";
+import type { Status } from "@sluice/job-queue";
 import { Conversation, type Peer, type WirePorts } from "./conversation.ts";
+import type { Guest, Lobby } from "./lobby.ts";
 import { printWireReply, type WireReply } from "./reply-printer.ts";
 import { RequestParser, type WireFault, type WireRequest } from "./request-parser.ts";
 
 export interface ConnectionLimits {
   /** Without a whole request; people type slowly. */
   readonly idleMs: number;
+  /** From another machine, until a request is accepted. */
+  readonly strangerMs: number;
   /** Requests that wait for their turn, and their bytes. */
   readonly waitingRequests: number;
   readonly waitingBytes: number;
@@ -18,13 +22,16 @@ export interface ConnectionLimits {
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
   idleMs: 600_000,
+  strangerMs: 30_000,
   waitingRequests: 100,
   waitingBytes: 1024 * 1024,
 };
 
 const LINGER_MS = 2000;
 
-export class WireConnection {
+const NO_REQUEST: Status = { code: 408, text: "No request was accepted here in time" };
+
+export class WireConnection implements Guest {
   readonly conversation: Conversation;
   readonly #socket: Socket;
   readonly #ports: WirePorts;
@@ -36,11 +43,14 @@ export class WireConnection {
   #waitingBytes = 0;
   #isBusy = false;
   #isLeaving = false;
+  readonly #lobby: Lobby;
   #stopIdle: () => void = () => undefined;
+  #stopStranger: () => void = () => undefined;
   #stopLingering: () => void = () => undefined;
 
-  constructor(socket: Socket, peer: Peer, ports: WirePorts, limits: ConnectionLimits) {
+  constructor(socket: Socket, peer: Peer, ports: WirePorts, limits: ConnectionLimits, lobby: Lobby) {
     this.#socket = socket;
+    this.#lobby = lobby;
     this.#ports = ports;
     this.#limits = limits;
     this.conversation = new Conversation(ports, peer);
@@ -50,6 +60,21 @@ export class WireConnection {
     socket.on("error", () => undefined);
     socket.once("close", () => this.#onClose());
     this.#watchIdleness();
+    // People on this machine type slowly.
+    if (!peer.isNear)
+      this.#stopStranger = ports.later(limits.strangerMs, () => {
+        if (lobby.isStranger(this)) this.turnAway(NO_REQUEST);
+      });
+    lobby.enter(this);
+  }
+
+  turnAway(status: Status): void {
+    if (this.closed.aborted || this.#socket.writableEnded) return;
+    this.#isLeaving = true;
+    this.#waiting.length = 0;
+    this.#ended.abort();
+    this.#socket.write(printWireReply({ status, content: "" }));
+    this.#hangUp();
   }
 
   /** Aborts when the socket is closed. */
@@ -71,9 +96,13 @@ export class WireConnection {
       this.#waiting.push(item);
       this.#waitingBytes += item.bytes;
     }
+    this.#lobby.hold(this, this.#parser.heldBytes + this.#waitingBytes);
     if (this.#waiting.length > 0 || !wasPartial) this.#watchIdleness();
     if (this.#isFull()) this.#socket.pause();
-    void this.#work();
+    this.#work().catch((error: unknown) => {
+      this.#ports.onError(error);
+      this.#socket.destroy();
+    });
   }
 
   #isFull(): boolean {
@@ -86,7 +115,7 @@ export class WireConnection {
     this.#isBusy = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const reply = await this.#replyTo(next);
-      if (this.closed.aborted) break;
+      if (this.closed.aborted || this.#socket.writableEnded) break;
       if (!this.#socket.write(printWireReply(reply))) await this.#drained();
       if (next.kind === "fault" && next.fatal) this.#isLeaving = true;
     }
@@ -106,11 +135,19 @@ export class WireConnection {
   async #replyTo(item: WireRequest | WireFault): Promise<WireReply> {
     if (item.kind === "fault") return { status: item.status, content: "" };
     try {
-      return await this.conversation.answer(item, { ended: this.#ended.signal, closed: this.closed });
+      const admitted = (tenant: string): Status | null => this.#admitted(tenant);
+      return await this.conversation.answer(item, { ended: this.#ended.signal, closed: this.closed, admitted });
     } catch (error) {
       this.#ports.onError(error);
       return { status: { code: 500, text: "Internal error" }, content: "" };
     }
+  }
+
+  #admitted(tenant: string): Status | null {
+    const refusal = this.closed.aborted ? null : this.#lobby.admit(this, tenant);
+    if (refusal === null) this.#stopStranger();
+    else this.#isLeaving = true;
+    return refusal;
   }
 
   async #drained(): Promise<void> {
@@ -132,6 +169,8 @@ export class WireConnection {
   }
 
   #onClose(): void {
+    this.#lobby.leave(this);
+    this.#stopStranger();
     this.#stopIdle();
     this.#stopLingering();
     this.#ended.abort();

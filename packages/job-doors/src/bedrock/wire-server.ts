@@ -1,8 +1,10 @@
 /** Bedrock's protocol on a TCP port. Jobs that are taken over a connection are its own as long as the socket lives. */
-import { BlockList, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { isLoopback } from "@sluice/access";
 import { Errands } from "./errands.ts";
-import type { WirePorts } from "./conversation.ts";
+import type { Peer, WirePorts } from "./conversation.ts";
 import { renewAll } from "./held-leases.ts";
+import { Lobby, LOBBY_LIMITS, type LobbyLimits } from "./lobby.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits, WireConnection } from "./wire-connection.ts";
 
 export interface WireServerOptions extends Omit<WirePorts, "errands"> {
@@ -10,8 +12,10 @@ export interface WireServerOptions extends Omit<WirePorts, "errands"> {
   readonly host?: string;
   /** 0: any that is free. */
   readonly port: number;
-  readonly connections?: number;
+  readonly lobby?: Partial<LobbyLimits>;
   readonly limits?: Partial<ConnectionLimits>;
+  /** Those of the other doors, where there are some: their bounds are for all doors together. */
+  readonly errands?: Errands;
 }
 
 export interface WireServer {
@@ -26,19 +30,19 @@ export type WireListening =
 const RENEW_EVERY_MS = 1000;
 /** Ten probes a second apart follow: a machine that died is noticed within a lease and a half. */
 const KEEP_ALIVE_AFTER_MS = 2000;
-const CONNECTIONS = 1000;
 
 export async function listenOnWire(options: WireServerOptions): Promise<WireListening> {
-  const ports: WirePorts = { ...options, errands: new Errands(options.later) };
+  const errands = options.errands ?? new Errands(options.later, { onError: options.onError });
+  const ports: WirePorts = { ...options, errands };
   const limits = { ...CONNECTION_LIMITS, ...options.limits };
+  const lobby = new Lobby({ ...LOBBY_LIMITS, ...options.lobby });
   const open = new Set<WireConnection>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
-    const connection = new WireConnection(socket, peerOf(socket), ports, limits);
+    const connection = new WireConnection(socket, peerOf(socket), ports, limits, lobby);
     open.add(connection);
     connection.closed.addEventListener("abort", () => open.delete(connection), { once: true });
   });
-  server.maxConnections = options.connections ?? CONNECTIONS;
   const problem = await listening(server, options.port, options.host ?? "127.0.0.1");
   if (problem !== null) return { ok: false, message: problem };
   const stopRenewing = keepRenewing(ports, open);
@@ -64,7 +68,7 @@ function keepRenewing(ports: WirePorts, open: ReadonlySet<WireConnection>): () =
   let stop: () => void = () => undefined;
   let isOver = false;
   const rest = (): void => {
-    if (!isOver) stop = ports.later(RENEW_EVERY_MS, () => void round());
+    if (!isOver) stop = ports.later(RENEW_EVERY_MS, () => void round().catch(ports.onError));
   };
   const round = async (): Promise<void> => {
     await renewAll(
@@ -80,15 +84,9 @@ function keepRenewing(ports: WirePorts, open: ReadonlySet<WireConnection>): () =
   };
 }
 
-/** This machine. In a cluster every address is a private one, so that these say nothing. */
-const NEAR = new BlockList();
-NEAR.addSubnet("127.0.0.0", 8);
-NEAR.addAddress("::1", "ipv6");
-
-function peerOf({ remoteAddress = "", remotePort = 0, remoteFamily }: Socket): {
-  readonly name: string;
-  readonly isNear: boolean;
-} {
-  const isNear = remoteAddress !== "" && NEAR.check(remoteAddress, remoteFamily === "IPv6" ? "ipv6" : "ipv4");
-  return { name: `tcp ${remoteAddress}:${remotePort}`, isNear };
-}
+/** Near is this machine alone: in a cluster every address is a private one, so that these mean nothing. */
+const peerOf = ({ remoteAddress = "", remotePort = 0 }: Socket): Peer => ({
+  name: `tcp ${remoteAddress}:${remotePort}`,
+  address: remoteAddress,
+  isNear: isLoopback(remoteAddress),
+});

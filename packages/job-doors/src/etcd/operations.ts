@@ -1,6 +1,16 @@
 /** The etcd document's endpoints: container jobs and workers, in the nodes that etcd's clients read. */
 import { callerOf, operation, type Operation, type Problem, problem, readInput } from "@sluice/http-api";
-import { DEFAULT_TENANT, isStatus, isTenant, readCommand, type State, STATES } from "@sluice/job-queue";
+import {
+  DEFAULT_TENANT,
+  isNestedDeeper,
+  isStatus,
+  isTenant,
+  readCommand,
+  REQUEST_DEPTH,
+  type State,
+  STATES,
+  STATUS,
+} from "@sluice/job-queue";
 import { JobWorker } from "@sluice/wire";
 import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
@@ -79,6 +89,7 @@ function submit(ports: JobPorts): Operation {
     const body = await readText(request, SUBMIT_BYTES);
     if ("problem" in body) return body;
     const value = request.is("urlencoded") === false ? body.text : (new URLSearchParams(body.text).get("value") ?? "");
+    if (isNestedDeeper(value, REQUEST_DEPTH)) return { problem: problem("MALFORMED_REQUEST", STATUS.tooDeep.text) };
     const read = readInput(SubmittedJob, parsed(value));
     if (!read.ok) return { problem: read.problem };
     const speaker = { door: "etcd", caller: callerOf(response).name } as const;

@@ -50,6 +50,8 @@ function codeOf({ code }: Status): ProblemCode {
     case 405:
     case 500:
       return "CONFLICT";
+    case 429:
+      return "TOO_MANY_REQUESTS";
     default:
       return "UNAVAILABLE";
   }

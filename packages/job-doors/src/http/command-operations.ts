@@ -1,5 +1,5 @@
 /** The queue's commands as HTTP operations: one per verb, with the document's names. */
-import { ANSWERED, type Operation } from "@sluice/http-api";
+import { ANSWERED, type Operation, type Problem } from "@sluice/http-api";
 import { isStatus, readCommand } from "@sluice/job-queue";
 import { COMMAND_BODIES, type CommandVerb, type Endpoint, JOBS } from "@sluice/wire";
 import { readTiming } from "../bedrock/timing.ts";
@@ -7,6 +7,7 @@ import { heardQueue } from "../heard.ts";
 import { isPutOff, putOff, type PutOffPorts } from "../put-off.ts";
 import { type Answer, giveBack, statusOnly, textsOf } from "../queue-port.ts";
 import type { JobPorts } from "./ports.ts";
+import { jobProblem, namesProblem, NOT_A_SCHEDULE } from "./scheduling.ts";
 import { patienceOf, sendAnswer, serve } from "./serve.ts";
 
 const VERBS = Object.keys(COMMAND_BODIES) as readonly CommandVerb[];
@@ -15,20 +16,37 @@ type CommandPorts = Pick<JobPorts, "queue" | "leaving" | "hear" | "errands" | "n
 
 export const commandOperations = ({ queue, hear, leaving, errands, now }: CommandPorts): readonly Operation[] =>
   VERBS.map((verb) =>
-    serve(endpointOf(verb), async ({ params, body, caller, response }) => {
-      const { tenant } = params as { readonly tenant: string };
-      const { gone, over } = patienceOf(response, leaving);
-      const heard = heardQueue(queue, hear, { door: "http", caller: caller.name });
-      const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over };
-      const answer = await ask({ queue: heard, errands, now }, asked);
-      if (gone.aborted) {
-        await giveBack(heard, tenant, answer);
-        return ANSWERED;
-      }
-      const sent = sendAnswer(response, answer);
-      return sent === ANSWERED || "problem" in sent ? sent : ANSWERED;
-    }),
+    serve(
+      endpointOf(verb),
+      async ({ params, body, caller, response }) => {
+        const { tenant } = params as { readonly tenant: string };
+        const { gone, over } = patienceOf(response, leaving);
+        const heard = heardQueue(queue, hear, { door: "http", caller: caller.name });
+        const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over };
+        const answer = await ask({ queue: heard, errands, now }, asked);
+        if (gone.aborted) {
+          await giveBack(heard, tenant, answer);
+          return ANSWERED;
+        }
+        const sent = sendAnswer(response, answer);
+        return sent === ANSWERED || "problem" in sent ? sent : ANSWERED;
+      },
+      ({ body }) => schedulingProblem({ queue }, verb, body),
+    ),
   );
+
+/** Of those who may schedule deposits and no more. */
+async function schedulingProblem(
+  ports: Pick<JobPorts, "queue">,
+  verb: CommandVerb,
+  body: unknown,
+): Promise<Problem | null> {
+  const { name, jobID, onFinish, parentJobID } = body as Readonly<Record<string, unknown>>;
+  // What such a job brings about besides is for others to ask for.
+  if (onFinish !== undefined || parentJobID !== undefined) return NOT_A_SCHEDULE;
+  if (verb === "CreateJob") return namesProblem([name]);
+  return verb === "CancelJob" || verb === "DeleteJob" ? await jobProblem(ports, jobID) : NOT_A_SCHEDULE;
+}
 
 function endpointOf(verb: CommandVerb): Endpoint {
   return JOBS[`${verb.charAt(0).toLowerCase()}${verb.slice(1)}` as Uncapitalize<CommandVerb>];

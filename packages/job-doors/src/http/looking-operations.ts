@@ -1,12 +1,13 @@
 /** Tenants, types, jobs, runs and shards, for those who look. */
 import { inScope } from "@sluice/access";
 import { cursorOf, type Operation, problem, type Problem, readCursor } from "@sluice/http-api";
-import type { Command, Content, TypeCounts } from "@sluice/job-queue";
-import { JOBS } from "@sluice/wire";
+import { type Command, type Content, SYSTEM_TENANT, type TypeCounts } from "@sluice/job-queue";
+import { JOBS, redactJson } from "@sluice/wire";
 import { z } from "zod";
 import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { problemOf } from "./answers.ts";
 import type { JobPorts } from "./ports.ts";
+import { jobProblem, namesProblem } from "./scheduling.ts";
 import { serve, SILENCE } from "./serve.ts";
 import { printDetail, showListed, showRun, showTenants, showType } from "./views.ts";
 
@@ -27,28 +28,36 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
     const items = got.content.types.map(showType);
     return { value: { items: items.sort((a, b) => (a.name < b.name ? -1 : 1)) } };
   }),
-  serve(JOBS.listJobs, async ({ params: { tenant }, query: { limit = LIMIT, cursor, state, name, repeating } }) => {
-    const from = readCursor(jobsCursor, cursor);
-    if ("problem" in from) return from;
-    const command: Command = {
-      verb: "ListJobs",
-      tenant,
-      limit,
-      ...(from.at === undefined ? {} : { after: from.at }),
-      ...(state === undefined ? {} : { states: state }),
-      ...(name === undefined ? {} : { names: name }),
-      ...(repeating === undefined ? {} : { repeating: repeating === "true" }),
-    };
-    const got = await contentOf(ports, tenant, command, "list");
-    if ("problem" in got) return got;
-    const { jobs, next } = got.content;
-    const items = jobs.map((job) => showListed(tenant, job));
-    return { value: { items, next_cursor: next === null ? null : jobsCursor.print(next) } };
-  }),
-  serve(JOBS.describeJob, async ({ params: { tenant, id } }) => {
-    const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");
-    return "problem" in got ? got : { json: printDetail(got.content.record) };
-  }),
+  serve(
+    JOBS.listJobs,
+    async ({ params: { tenant }, query: { limit = LIMIT, cursor, state, name, repeating } }) => {
+      const from = readCursor(jobsCursor, cursor);
+      if ("problem" in from) return from;
+      const command: Command = {
+        verb: "ListJobs",
+        tenant,
+        limit,
+        ...(from.at === undefined ? {} : { after: from.at }),
+        ...(state === undefined ? {} : { states: state }),
+        ...(name === undefined ? {} : { names: name }),
+        ...(repeating === undefined ? {} : { repeating: repeating === "true" }),
+      };
+      const got = await contentOf(ports, tenant, command, "list");
+      if ("problem" in got) return got;
+      const { jobs, next } = got.content;
+      const items = jobs.map((job) => showListed(tenant, job));
+      return { value: { items, next_cursor: next === null ? null : jobsCursor.print(next) } };
+    },
+    ({ query: { name = [] } }) => namesProblem(name),
+  ),
+  serve(
+    JOBS.describeJob,
+    async ({ params: { tenant, id } }) => {
+      const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");
+      return "problem" in got ? got : { json: printDetail(got.content.record) };
+    },
+    ({ params: { id } }) => jobProblem(ports, id),
+  ),
   serve(JOBS.jobResult, async ({ params: { tenant, id } }) => {
     const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");
     if ("problem" in got) return got;
@@ -56,7 +65,8 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
     if (run === undefined) return { problem: problem("NOT_FOUND", "no run of this job has ended yet") };
     const stored = run.resultRef === null ? null : await ports.blobs?.get(run.resultRef);
     if (run.resultRef !== null && stored == null) return { problem: problem("UNAVAILABLE", "the result is not there") };
-    const result = stored?.toString("utf8") ?? run.result;
+    const text = stored?.toString("utf8") ?? run.result;
+    const result = tenant === SYSTEM_TENANT && text !== null ? redactJson(text) : text;
     return { value: { jobID: id, exit: run.exit, result, ended: new Date(run.ended).toISOString() } };
   }),
   serve(JOBS.listRuns, async ({ params: { tenant }, query: { limit = LIMIT, cursor, name } }) => {

@@ -5,15 +5,21 @@ import { serverlessOperations } from "../serverless/operations.ts";
 import { commandOperations } from "./command-operations.ts";
 import { handlerOperations } from "./handler-operations.ts";
 import { lookingOperations } from "./looking-operations.ts";
+import { shownQueue } from "../shown.ts";
 import type { JobPorts } from "./ports.ts";
+import { sealedOperation } from "./sealed-operation.ts";
 import { workerOperations } from "./worker-operations.ts";
 
-export const jobOperations = (ports: JobPorts): readonly Operation[] => [
-  ...commandOperations(ports),
-  ...lookingOperations(ports),
-  ...workerOperations(ports),
-  ...handlerOperations(ports.handlers),
-  ...etcdOperations(ports),
-  // Last: their paths begin with any word.
-  ...serverlessOperations(ports),
-];
+export function jobOperations(ports: JobPorts): readonly Operation[] {
+  const shown: JobPorts = { ...ports, queue: shownQueue(ports.queue) };
+  return [
+    ...commandOperations(shown),
+    ...lookingOperations(shown),
+    sealedOperation(ports),
+    ...workerOperations(ports),
+    ...handlerOperations(ports.handlers),
+    ...etcdOperations(shown),
+    // Last: their paths begin with any word.
+    ...serverlessOperations(shown),
+  ];
+}

@@ -1,5 +1,5 @@
 /** An endpoint of the table and what is done for it, as an operation; who is of another tenant gets no further. */
-import type { Caller } from "@sluice/access";
+import { type Caller, may } from "@sluice/access";
 import {
   ANSWERED,
   callerOf,
@@ -12,11 +12,12 @@ import {
   type Problem,
   problem,
 } from "@sluice/http-api";
-import type { Reply } from "@sluice/job-queue";
+import { type Reply, SYSTEM_TENANT } from "@sluice/job-queue";
 import type { Endpoint } from "@sluice/wire";
 import { z } from "zod";
 import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { jsonOf, problemOf } from "./answers.ts";
+import { NOT_A_SCHEDULE } from "./scheduling.ts";
 import { tenantProblem } from "./tenancy.ts";
 
 export type Response = Parameters<Parameters<typeof operation>[1]>[2];
@@ -31,6 +32,13 @@ export interface Raw {
   readonly json: string;
 }
 
+/** For callers with no more than the endpoint's narrower permission: null = they may ask for this. Nothing, unless it is said. */
+export type Narrow<
+  P extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+> = (asked: Asked<P, Q, B>) => Promise<Problem | null> | Problem | null;
+
 export type Served<A> = { readonly value: A } | Raw | { readonly problem: Problem } | typeof ANSWERED;
 
 const MB = 1024 * 1024;
@@ -44,18 +52,30 @@ export const SILENCE = {
 export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<P, Q, B, A>,
   handle: (asked: Asked<P, Q, B>) => Promise<Served<z.output<A>>> | Served<z.output<A>>,
+  narrow: Narrow<P, Q, B> = () => NOT_A_SCHEDULE,
 ): Operation {
   return operation(specOf(endpoint), async (input, _request, response) => {
     const caller = callerOf(response);
     const intent = endpoint.method === "get" || endpoint.permission === "see-jobs" ? "look" : "act";
     const tenant = tenantOf(input.params);
-    const refused = tenant === null ? null : tenantProblem(caller, tenant, intent);
+    const asked = { ...input, caller, response };
+    const isNarrowed = !may(caller, endpoint.permission).ok;
+    const foreign = tenant === null ? null : tenantProblem(caller, tenant, isNarrowed ? "look" : intent);
+    const refused = foreign ?? (isNarrowed ? await narrowedTo(SYSTEM_TENANT, tenant, () => narrow(asked)) : null);
     if (refused !== null) return { problem: refused };
-    const served = await handle({ ...input, caller, response });
+    const served = await handle(asked);
     if (served === ANSWERED || "problem" in served) return served;
     if ("json" in served) return sendJson(response, endpoint.status, served.json);
     return { status: endpoint.status, body: served.value };
   });
+}
+
+async function narrowedTo(
+  only: string,
+  tenant: string | null,
+  narrow: () => ReturnType<Narrow>,
+): Promise<Problem | null> {
+  return tenant === only ? await narrow() : NOT_A_SCHEDULE;
 }
 
 const TenantSchema = z.object({ tenant: z.string() });

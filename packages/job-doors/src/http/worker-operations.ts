@@ -1,4 +1,5 @@
 /** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
+import { may } from "@sluice/access";
 import { ANSWERED, type Operation, problem } from "@sluice/http-api";
 import {
   fetchLarge,
@@ -24,7 +25,7 @@ export const workerOperations = (ports: JobPorts): readonly Operation[] => [
       if (refused !== null) return { problem: refused };
     }
     const { gone, over } = patienceOf(response, ports.leaving);
-    const without = caller.role === "admin" ? [] : [SYSTEM_TENANT];
+    const without = may(caller, "act-on-fleet-jobs").ok ? [] : [SYSTEM_TENANT];
     const wanted = tenants === "all" ? tenants : tenants.filter((tenant) => !without.includes(tenant));
     const asked = { worker, tenants: wanted, without, limit, waitMs, gone: over };
     const jobs = await whole(ports, await ports.take({ ...asked, ...narrowedBy(body, ports) }));

@@ -8,7 +8,7 @@ import {
   type Problem,
   problem,
 } from "@sluice/http-api";
-import { isStatus, isTenant } from "@sluice/job-queue";
+import { isNestedDeeper, isStatus, isTenant, REQUEST_DEPTH, STATUS } from "@sluice/job-queue";
 import { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec } from "@sluice/wire";
 import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
@@ -105,6 +105,8 @@ function specOf(
   method: HandlerSpec["lang"] | undefined,
   isJson: boolean,
 ): { readonly spec: HandlerSpec } | { readonly problem: Problem } {
+  if (isJson && isNestedDeeper(text, REQUEST_DEPTH))
+    return { problem: problem("MALFORMED_REQUEST", STATUS.tooDeep.text) };
   const given = isJson ? parsed(text) : { body: text };
   if (typeof given !== "object" || given === null) return { problem: problem("MALFORMED_REQUEST", "this is no JSON") };
   const read = HandlerSpec.safeParse({ lang: "node", ...given, ...(method === undefined ? {} : { lang: method }) });

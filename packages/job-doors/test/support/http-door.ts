@@ -31,6 +31,10 @@ export async function serveJobs(ports: JobPorts, caller: Caller = ADA): Promise<
   return listening.server;
 }
 
+const failed = (error: unknown): void => {
+  throw error;
+};
+
 export const portsOf = (queue: MemoryQueue): JobPorts => ({
   queue,
   async addLines({ tenant, name }, payloads) {
@@ -55,7 +59,7 @@ export const portsOf = (queue: MemoryQueue): JobPorts => ({
   workers: () => Promise.resolve([]),
   leaving: new AbortController().signal,
   hear: () => undefined,
-  errands: new Errands(queue.later),
+  errands: new Errands(queue.later, { onError: failed }),
   now: () => queue.now,
 });
 

@@ -15,13 +15,13 @@ export class WireTalk {
   readonly heard: JobNews[] = [];
 
   constructor(queue: MemoryQueue, peer: Partial<Peer> = {}, admit: (request: WireRequest) => Admission = anybody) {
-    this.errands = new Errands(queue.later);
+    this.errands = new Errands(queue.later, { onError: failed });
     const hear = (news: JobNews): void => void this.heard.push(news);
     const ports = { queue, errands: this.errands, now: () => queue.now, later: queue.later, admit, hear };
-    const onError = (error: unknown): void => {
-      throw error;
-    };
-    this.conversation = new Conversation({ ...ports, onError }, { name: "tcp test", isNear: true, ...peer });
+    this.conversation = new Conversation(
+      { ...ports, onError: failed },
+      { name: "tcp test", address: "127.0.0.1", isNear: true, ...peer },
+    );
   }
 
   /** The answer as it is printed, with plain line ends. */
@@ -32,7 +32,7 @@ export class WireTalk {
   async send(text: string): Promise<string> {
     const [item, ...more] = new RequestParser().push(Buffer.from(text));
     if (item?.kind !== "request" || more.length > 0) throw new Error(`not one request: ${text}`);
-    const line: Line = { ended: this.#ended.signal, closed: this.#closed.signal };
+    const line: Line = { ended: this.#ended.signal, closed: this.#closed.signal, admitted: () => null };
     const reply = await this.conversation.answer(item, line);
     return printWireReply(reply).toString().replaceAll("\r\n", "\n");
   }
@@ -46,6 +46,10 @@ export class WireTalk {
     this.#closed.abort();
   }
 }
+
+const failed = (error: unknown): void => {
+  throw error;
+};
 
 const anybody = ({ headers }: WireRequest): Admission => ({ tenant: headers.get("tenant") ?? "default" });
 

@@ -12,7 +12,7 @@ import type { Reply } from "../shard/views.ts";
 import { reply } from "../shard/views.ts";
 import { decide } from "../shard/decide.ts";
 import type { Notice } from "../shard/notices.ts";
-import { Shard } from "../shard/shard.ts";
+import { Shard, type ShardLimits } from "../shard/shard.ts";
 import { STATUS } from "../shard/statuses.ts";
 import { emptyDirectory } from "./archive.ts";
 import type { DoneIndex } from "./done-index.ts";
@@ -29,12 +29,15 @@ export interface OwnerPorts {
   /** Wakes us later; returns the way to stop it. */
   readonly later: (ms: number, wake: () => void) => () => void;
   readonly hooks?: PipelineHooks;
+  readonly limits?: ShardLimits;
   /** Where runs go when they leave the tree; without it they stay. */
   readonly archive?: RunArchive;
   /** A job is due that no waiter took: somebody who serves several types may want it. */
   readonly onDue?: () => void;
   /** Something that nobody asked for was done to jobs, and is written. */
   readonly onNotices?: (notices: readonly Notice[]) => void;
+  /** A command could not be decided, or its answer not told: a mistake of ours. The shard lives on, or in a new term. */
+  readonly onMistake?: (error: unknown, verb: string) => void;
 }
 
 export type Owning = { readonly ok: true; readonly owner: ShardOwner } | { readonly ok: false; readonly why: string };
@@ -59,6 +62,7 @@ const HOUR_MS = 3_600_000;
 /** A clock that goes back further was set, and is believed. */
 const STEP_BACK_MS = 1_000;
 const NO_JOB = reply(STATUS.noJobFound);
+const BROKEN = reply(STATUS.broken);
 
 export class ShardOwner {
   readonly term: Term;
@@ -77,7 +81,7 @@ export class ShardOwner {
   constructor(term: Term, tree: Tree, ports: OwnerPorts) {
     this.term = term;
     this.#ports = ports;
-    this.#shard = new Shard(tree.loaded, this.#now());
+    this.#shard = new Shard(tree.loaded, this.#now(), ports.limits);
     this.#writer = new Writer(term, tree);
     this.#done = tree.done;
     const { session, archive = null } = ports;
@@ -187,11 +191,37 @@ export class ShardOwner {
 
   /** The memory is changed; the answer counts when everything up to here is written. */
   #carryOut(command: Command): Reply {
-    const { reply: answer, units, notices } = decide(this.#shard, command, this.#now());
-    for (const unit of units) this.#pipeline.write(this.#writer.opsOf(unit));
-    if (notices.length > 0)
-      void this.#pipeline.written().then((written) => written && this.#ports.onNotices?.(notices));
-    return answer;
+    let isChanged = false;
+    try {
+      const { reply: answer, units, notices } = decide(this.#shard, command, this.#now());
+      isChanged = units.length > 0;
+      // All before any: half a decision must not be written.
+      const all = units.map((unit) => this.#writer.opsOf(unit));
+      for (const ops of all) this.#pipeline.write(ops);
+      if (notices.length > 0) this.#tell(notices);
+      return answer;
+    } catch (error) {
+      return this.#onMistake(command, error, isChanged);
+    }
+  }
+
+  /**
+   * A mistake of ours, which a caller has found. What it noted is discarded. If it had changed anything, the memory is no
+   * longer what the tree holds: the term ends, and the next one loads the shard anew.
+   */
+  #onMistake({ verb }: Command, error: unknown, isDecided: boolean): Reply {
+    this.#ports.onMistake?.(error, verb);
+    const isChanged = this.#shard.discardUnits() || isDecided;
+    // A tick that always fails would be tried again at once, without end.
+    if (isChanged || verb === "Tick") this.#pipeline.end(`${verb} could not be decided: ${String(error)}`);
+    return BROKEN;
+  }
+
+  #tell(notices: readonly Notice[]): void {
+    this.#pipeline
+      .written()
+      .then((written) => written && this.#ports.onNotices?.(notices))
+      .catch((error: unknown) => this.#ports.onMistake?.(error, "notices"));
   }
 
   /** One job, one wake-up. */
@@ -212,7 +242,8 @@ export class ShardOwner {
     while (this.#shard.index.best(waiter.wanted) !== null) {
       const given = this.#carryOut(command);
       // Poison is nobody's: what comes after it may be theirs.
-      if (!hasJobs(given)) continue;
+      if (!hasJobs(given) && given !== BROKEN) continue;
+      if (waiter.at < 0) return;
       this.#waiters.remove(waiter);
       this.#pipeline.whenWritten((written) => answer(written ? given : null));
       return;
@@ -261,11 +292,13 @@ export class ShardOwner {
     const { session } = this.#ports;
     const path = paths.term(this.term.shard, this.term.term);
     const look = session.exists(path, () => this.over.aborted || this.#watchTerm());
-    void look.then(async (found) => {
-      if (found.ok && found.value === null) this.#pipeline.end("deposed");
-      // Without an answer there is no watch, and who has nothing to write would never find out.
-      if (!found.ok && (await session.untilConnected()) && !this.over.aborted) this.#watchTerm();
-    });
+    look
+      .then(async (found) => {
+        if (found.ok && found.value === null) this.#pipeline.end("deposed");
+        // Without an answer there is no watch, and who has nothing to write would never find out.
+        if (!found.ok && (await session.untilConnected()) && !this.over.aborted) this.#watchTerm();
+      })
+      .catch((error: unknown) => this.#pipeline.end(`the term cannot be watched: ${String(error)}`));
   }
 
   #onOver(why: string): void {

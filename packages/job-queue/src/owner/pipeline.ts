@@ -127,12 +127,15 @@ export class Pipeline {
 
   #send(group: Group): void {
     group.answer = null;
-    void this.#session.multi(group.ops).then((answer) => {
-      if (this.#over) return;
-      group.answer = answer;
-      if (answer.ok && !this.#recovering) this.#settleFirst();
-      else this.#recover();
-    });
+    this.#session
+      .multi(group.ops)
+      .then((answer) => {
+        if (this.#over) return;
+        group.answer = answer;
+        if (answer.ok && !this.#recovering) this.#settleFirst();
+        else this.#recover();
+      })
+      .catch((error: unknown) => this.end(`an answer could not be settled: ${String(error)}`));
   }
 
   /** Answers come in the order of the sending; one that is applied proves all before it. */
@@ -153,9 +156,11 @@ export class Pipeline {
   #recover(): void {
     this.#recovering = true;
     if (this.#sent.some(({ answer }) => answer === null)) return;
-    void this.#look().then((applied) => {
-      if (applied !== null && !this.#over) this.#goOn(applied);
-    });
+    this.#look()
+      .then((applied) => {
+        if (applied !== null && !this.#over) this.#goOn(applied);
+      })
+      .catch((error: unknown) => this.end(`what was written cannot be found out: ${String(error)}`));
   }
 
   /** How many transactions of this term were applied; null when it is over. */

@@ -1,8 +1,10 @@
 /** CreateJob and CreateJobs: everything is checked before anything is made. */
 import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
+import { SYSTEM_TENANT } from "../tenants.ts";
 import { wholeJob } from "../whole-job.ts";
 import type { CreateJobs, NewJob } from "./commands.ts";
+import { sealProblem } from "./sealed.ts";
 import { type Reply, reply } from "./views.ts";
 import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
@@ -16,8 +18,9 @@ interface Plan {
   readonly mock: boolean;
 }
 
-export function createJobs(shard: Shard, command: CreateJobs, now: number): Reply {
-  if (shard.size + command.jobs.length > JOBS_PER_SHARD) return reply(STATUS.full);
+export function createJobs(shard: Shard, command: CreateJobs, now: number, most = shard.jobsPerTenant): Reply {
+  const full = roomProblem(shard, command, most);
+  if (full !== null) return reply(full);
   if (command.jobs.some(({ data }) => isTooLarge(data.text))) return reply(STATUS.malformed("data"));
   const plans = planAll(shard, command);
   if (!("plans" in plans)) return reply(plans);
@@ -25,6 +28,11 @@ export function createJobs(shard: Shard, command: CreateJobs, now: number): Repl
     ? createInParts(shard, command.tenant, plans.plans, now)
     : plans.plans.map((plan) => createOne(shard, command.tenant, plan, now));
   return reply(STATUS.ok, { kind: "ids", ids, single: command.single });
+}
+
+function roomProblem(shard: Shard, { tenant, jobs }: CreateJobs, most: number): Status | null {
+  if (tenant !== SYSTEM_TENANT && shard.sizeOf(tenant) + jobs.length > most) return STATUS.tenantFull(tenant, most);
+  return shard.size + jobs.length > JOBS_PER_SHARD ? STATUS.full : null;
 }
 
 /** What it may take in the tree. */
@@ -100,6 +108,8 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
       if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
       const merged = job.overwrite ? mergedFields(known, job.data) : null;
       if (merged !== null && isTooLarge(merged.data)) return STATUS.malformed("data");
+      const sealed = merged && sealProblem(tenant, { ...known, name: job.name }, { ...merged, name: job.name });
+      if (sealed !== null) return sealed;
       found.set(key, { ...known, ...merged });
     } else if (known === null) found.set(key, { parent: job.parent ?? undefined, ...dataFields(job.data) });
     plans.push({ job, mock });

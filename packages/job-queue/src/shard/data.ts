@@ -3,8 +3,10 @@
  * `retryAfterCount`. They are fields of the record; they are taken out of what comes in and put into what is shown.
  */
 import type { BlobRef } from "../blobs.ts";
-import { TREE_BYTES } from "../limits.ts";
+import { DATA_DEPTH, TREE_BYTES } from "../limits.ts";
+import { isNestedDeeper } from "../nesting.ts";
 import { parseJson, type Job } from "../records.ts";
+import { type Status, STATUS } from "./statuses.ts";
 
 export interface GivenData {
   readonly text: string;
@@ -23,10 +25,10 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 export const NO_DATA: GivenData = { text: "{}", mock: false, retryAfterCount: null, last: false };
 
-/** Null for what is no JSON object. */
-export function parseData(text: string): GivenData | null {
+export function readData(text: string): GivenData | Status {
+  if (isNestedDeeper(text, DATA_DEPTH)) return STATUS.tooDeep;
   const value = parseJson(text);
-  if (!isObject(value)) return null;
+  if (!isObject(value)) return STATUS.badData;
   const { mockRequest, retryAfterCount, ...rest } = value;
   const clean = mockRequest === undefined && retryAfterCount === undefined;
   const count = typeof retryAfterCount === "string" ? Number(retryAfterCount) : retryAfterCount;

@@ -25,6 +25,7 @@ export interface Decision {
   readonly notices: readonly Notice[];
 }
 
+/** What throws on the way has changed the memory or not: its caller must discard what was noted. */
 export function decide(shard: Shard, command: Command, now: number): Decision {
   shard.promote(now);
   const answer = carryOut(shard, command, now);

@@ -1,4 +1,5 @@
 /** FinishJob, RetryJob and FailJob: how a run ends. */
+import { FOLLOWERS_SHARE } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { followOn, isGood } from "./chain.ts";
 import type { FailJob, FinishJob, RetryJob } from "./commands.ts";
@@ -9,13 +10,14 @@ import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
 import { BEYOND_CALENDAR, changed, FRESH, moved, scheduledRun } from "./job.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
+import { sealProblem } from "./sealed.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
 
 export function finishJob(shard: Shard, command: FinishJob, now: number): Reply {
   const held = heldJob(shard, command, STATUS.notRunning);
   if ("reply" in held) return held.reply;
-  const problem = parentProblem(shard, held.job) ?? sizeProblem(command);
+  const problem = parentProblem(shard, held.job) ?? dataProblem(held.job, command);
   if (problem !== null) return reply(problem);
   const refused = makeAskedFor(shard, command, now);
   if (refused !== null) return reply(refused);
@@ -46,6 +48,17 @@ const sizeProblem = ({ data, result }: Pick<FinishJob, "data" | "result">): Stat
   return typeof result === "string" && isTooLarge(result) ? STATUS.malformed("result") : null;
 };
 
+const dataProblem = (
+  job: Job,
+  command: Pick<FinishJob, "data" | "result"> & { readonly name?: string | null },
+): Status | null => {
+  const next = command.data === null ? job : dataFields(command.data);
+  return (
+    sizeProblem(command) ??
+    sealProblem(job.tenant, job, { name: command.name ?? job.name, data: next.data, dataRef: next.dataRef })
+  );
+};
+
 /** In the transaction of the end, so never twice; what is too much for one is for its holder to make before. Null: done. */
 function makeAskedFor(
   shard: Shard,
@@ -54,7 +67,8 @@ function makeAskedFor(
 ): Status | null {
   if (jobs.length === 0) return null;
   if (isLarge(jobs)) return STATUS.malformed("then");
-  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now);
+  const most = Math.floor(shard.jobsPerTenant * FOLLOWERS_SHARE);
+  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now, most);
   return status.code === STATUS.ok.code ? null : status;
 }
 
@@ -94,7 +108,7 @@ function end(shard: Shard, id: number, job: Job, cleared: { readonly cleared?: n
 export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   const held = heldJob(shard, command, STATUS.notRunning);
   if ("reply" in held) return held.reply;
-  const problem = parentProblem(shard, held.job) ?? sizeProblem(command);
+  const problem = parentProblem(shard, held.job) ?? dataProblem(held.job, command);
   if (problem !== null) return reply(problem);
   const refused = makeAskedFor(shard, command, now);
   if (refused !== null) return reply(refused);
@@ -121,7 +135,7 @@ export function failJob(shard: Shard, command: FailJob, now: number): Reply {
   const { job } = held;
   // A mocked job may be finished in any state, but failed only while it runs.
   if (job.lease === undefined) return reply(STATUS.notRunningToFail);
-  const problem = sizeProblem(command) ?? makeAskedFor(shard, command, now);
+  const problem = dataProblem(job, command) ?? makeAskedFor(shard, command, now);
   if (problem !== null) return reply(problem);
   const failing = command.data === null ? job : changed(job, dataFields(command.data));
   noteEnd(shard, command.id, job);

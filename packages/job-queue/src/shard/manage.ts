@@ -7,6 +7,7 @@ import { dataFields, isTooLarge } from "./data.ts";
 import { changed, FRESH, moved, scheduledRun } from "./job.ts";
 import { ownJob } from "./look.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
+import { sealProblem } from "./sealed.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
 
@@ -16,6 +17,8 @@ export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply 
   if (job === null) return reply(STATUS.noSuchJob);
   if (lease !== null && job.lease?.token !== lease) return reply(STATUS.leaseLost);
   if (isTooLarge(data.text)) return reply(STATUS.malformed("data"));
+  const sealed = sealProblem(job.tenant, job, { name: job.name, ...dataFields(data) });
+  if (sealed !== null) return reply(sealed);
   if (command.repeat !== null && job.retryAfter !== undefined) return reply(STATUS.retryAfterAndRepeat);
   const nextRun = command.nextRun ?? scheduledRun(job, command.repeat ?? undefined, now) ?? job.nextRun;
   const updated = changed(job, {

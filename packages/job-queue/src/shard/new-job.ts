@@ -2,7 +2,7 @@
 import { DATA_BYTES, NAME_BYTES } from "../limits.ts";
 import { parseTime } from "../time/timestamp.ts";
 import type { NewJob } from "./commands.ts";
-import { NO_DATA, parseData } from "./data.ts";
+import { NO_DATA, readData } from "./data.ts";
 import { given, integer, isStatus, type Params, priorityOf, sized } from "./params.ts";
 import { scheduleOf } from "./schedule.ts";
 import { type Status, STATUS } from "./statuses.ts";
@@ -14,8 +14,8 @@ export function readNewJob(params: Params): NewJob | Status {
   if (isStatus(priority)) return priority;
   const text = given(params, "data");
   if (text !== null && Buffer.byteLength(text) > DATA_BYTES) return STATUS.malformed("data");
-  const data = text === null ? NO_DATA : parseData(text);
-  if (data === null) return STATUS.badData;
+  const data = text === null ? NO_DATA : readData(text);
+  if (isStatus(data)) return data;
   const times = readTimes(params);
   if (isStatus(times)) return times;
   const unique = params.text("unique") === "true";

@@ -10,15 +10,17 @@ import {
   LEASE_MS_MOST,
   NAME_BYTES,
   NAMES_BYTES,
+  REQUEST_DEPTH,
   RESULT_BYTES,
   RETRY_DELAY_DIGITS,
   STEP_BYTES,
 } from "../limits.ts";
 import { parseNames } from "../names.ts";
+import { isNestedDeeper } from "../nesting.ts";
 import { parseJson } from "../records.ts";
 import { parseTime } from "../time/timestamp.ts";
 import type { Caller, Command, NewJob, RunEnd } from "./commands.ts";
-import { isObject, type GivenData, parseData } from "./data.ts";
+import { isObject, type GivenData, readData } from "./data.ts";
 import { readNewJob } from "./new-job.ts";
 import { given, integer, isStatus, Params, priorityOf, sized } from "./params.ts";
 import { scheduleOf } from "./schedule.ts";
@@ -77,7 +79,9 @@ function readCreateJobs(params: Params, { tenant }: Asker): Reading<Command> {
 }
 
 function readJobs(params: Params, field: string): Reading<readonly NewJob[]> {
-  const list = parseJson(params.text(field) ?? "");
+  const text = params.text(field) ?? "";
+  if (isNestedDeeper(text, REQUEST_DEPTH)) return STATUS.tooDeep;
+  const list = parseJson(text);
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject)) return STATUS.invalidJson;
   if (list.length > JOBS_PER_COMMAND) return STATUS.malformed(field);
   const jobs = [];
@@ -142,7 +146,7 @@ function withHolder(params: Params, make: (holder: Holder) => Reading<Command>):
 
 function dataOf(text: string): Reading<GivenData> {
   if (Buffer.byteLength(text) > DATA_BYTES) return STATUS.malformed("data");
-  return parseData(text) ?? STATUS.badData;
+  return readData(text);
 }
 
 function readUpdateJob(params: Params, { tenant }: Asker): Reading<Command> {

@@ -3,7 +3,7 @@
  * the like, which at once note what is to be written: memory and notes cannot differ.
  */
 import { blockOfShard } from "../ids.ts";
-import { ENDED_REMEMBERED } from "../limits.ts";
+import { ENDED_REMEMBERED, JOBS_PER_TENANT } from "../limits.ts";
 import { Heap, type Placed } from "../memory/heap.ts";
 import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
 import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
@@ -43,9 +43,15 @@ export interface Loaded {
   readonly crashed: Crashed;
 }
 
+export interface ShardLimits {
+  readonly jobsPerTenant?: number;
+}
+
 export class Shard {
   readonly number: number;
   readonly term: number;
+  /** Live ones; the fleet's own tenant has no such bound. */
+  readonly jobsPerTenant: number;
   readonly index = new ReadyIndex();
   readonly #jobs = new Map<number, Entry>();
   readonly #families = new Families();
@@ -58,12 +64,14 @@ export class Shard {
   readonly #ended = new Map<string, number>();
   readonly #guests: Map<string, Guest>;
   readonly #byWorker = new Map<string, Set<number>>();
+  readonly #ofTenant = new Map<string, number>();
   #crashed: Crashed;
   #units: Change[][] = [[]];
   #woken: Slot[] = [];
   #tokens = 0;
 
-  constructor(loaded: Loaded, now: number) {
+  constructor(loaded: Loaded, now: number, { jobsPerTenant = JOBS_PER_TENANT }: ShardLimits = {}) {
+    this.jobsPerTenant = jobsPerTenant;
     this.number = loaded.shard;
     this.term = loaded.term;
     this.#guests = new Map(loaded.guests);
@@ -76,6 +84,10 @@ export class Shard {
 
   get size(): number {
     return this.#jobs.size;
+  }
+
+  sizeOf(tenant: string): number {
+    return this.#ofTenant.get(tenant) ?? 0;
   }
 
   job(id: number): Job | null {
@@ -276,6 +288,11 @@ export class Shard {
     return units;
   }
 
+  /** A decision broke off: what it wanted written is none of the next one's. Whether there was anything. */
+  discardUnits(): boolean {
+    return this.takeUnits().length > 0;
+  }
+
   /** Jobs that became ready since, and forgets them. */
   takeWoken(): readonly Slot[] {
     const woken = this.#woken;
@@ -314,6 +331,7 @@ export class Shard {
   #enter(id: number, job: Job, now: number): void {
     const entry: Entry = { job, type: this.#types.join(id, job), slot: null, lease: null, counted: job.state };
     this.#jobs.set(id, entry);
+    this.#ofTenant.set(job.tenant, this.sizeOf(job.tenant) + 1);
     this.#families.join(id, job);
     this.#file(id, entry, now);
     this.#lease(id, entry, now);
@@ -321,6 +339,9 @@ export class Shard {
 
   #exit(id: number, entry: Entry): void {
     this.#jobs.delete(id);
+    const left = this.sizeOf(entry.job.tenant) - 1;
+    if (left > 0) this.#ofTenant.set(entry.job.tenant, left);
+    else this.#ofTenant.delete(entry.job.tenant);
     this.#unfile(entry);
     this.#types.leave(id, entry.type);
     this.#families.leave(id, entry.job);

@@ -1,4 +1,5 @@
 /** Every answer that a command can have, in the words of the document. */
+import { DATA_DEPTH } from "../limits.ts";
 
 export interface Status {
   readonly code: number;
@@ -16,6 +17,7 @@ export const STATUS = {
   malformed: (name: string) => status(402, `Malformed ${name}`),
   badPriority: status(402, "Invalid priority value"),
   badData: status(402, "Data is not a valid JSON Object"),
+  tooDeep: status(402, `Data is nested more than ${DATA_DEPTH} levels deep`),
   retryAfterAndRepeat: status(402, "retryAfter cannot be combined with repeat"),
   retryAfterAndUnique: status(402, "retryAfter cannot be combined with unique"),
   numResultsWithGetJob: status(402, "Cannot use numResults with GetJob; try GetJobs"),
@@ -35,9 +37,15 @@ export const STATUS = {
   leaseLost: status(405, "This job was given to another worker"),
   deleteRunning: status(405, "Can't delete a RUNNING job"),
   deletePaused: status(405, "Can't delete a parent jobs with children running"),
+  sealed: status(405, "What is sealed in the data of a job cannot be changed: delete the job and make another"),
   unknownVerb: status(430, "Unrecognized command"),
   mockMismatch: status(500, "Mock Mismatch"),
+  broken: status(500, "Internal error"),
   full: status(503, "Too many jobs"),
+  tenantFull: (tenant: string, most: number): Status => ({
+    ...status(429, `Too many jobs of tenant ${tenant}: ${most} is the limit`),
+    retryAfterMs: 60_000,
+  }),
   /** Its lines wait where they are: they were accepted, and only a person knows which tree they belong to. */
   unknownGuest: status(503, "These ids were reserved in another tree than this one"),
   journalGap: status(503, "Jobs before these have not been taken in"),

@@ -5,7 +5,7 @@ import type { Command } from "../../src/shard/commands.ts";
 import type { Content, Reply, Taken } from "../../src/shard/views.ts";
 import { readCommand } from "../../src/shard/request.ts";
 import { isStatus } from "../../src/shard/params.ts";
-import { Shard } from "../../src/shard/shard.ts";
+import { Shard, type ShardLimits } from "../../src/shard/shard.ts";
 import type { EndedRun } from "../../src/run-archive.ts";
 import { type Crashed, type Guest, records, type Job } from "../../src/records.ts";
 import { isReachable, isLeased } from "../../src/states.ts";
@@ -29,7 +29,10 @@ export class Bench {
   #nextBlock = 0;
   #term = 1;
 
-  constructor() {
+  readonly #limits: ShardLimits;
+
+  constructor(limits: ShardLimits = {}) {
+    this.#limits = limits;
     this.shard = this.#load();
   }
 
@@ -114,7 +117,7 @@ export class Bench {
       guests,
       crashed,
     };
-    const shard = new Shard(loaded, this.now);
+    const shard = new Shard(loaded, this.now, this.#limits);
     for (const change of shard.takeUnits().flat()) this.#write(change);
     return shard;
   }

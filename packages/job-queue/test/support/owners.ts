@@ -9,7 +9,7 @@ import { readCommand } from "../../src/shard/request.ts";
 
 export interface Process {
   readonly session: Session;
-  own(ports?: Pick<OwnerPorts, "hooks" | "archive">): Promise<ShardOwner>;
+  own(ports?: Pick<OwnerPorts, "hooks" | "archive" | "onMistake">): Promise<ShardOwner>;
   close(): Promise<void>;
 }
 

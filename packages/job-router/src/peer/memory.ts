@@ -68,9 +68,12 @@ export class Memory {
     this.dropWaiters();
     for (const { done, tenant } of this.#entries.values()) {
       if (tenant === null) continue;
-      void done.then((attempt) => {
-        if (attempt.kind === "reply" && hasJobs(attempt)) this.#giveBack(tenant, attempt.reply);
-      });
+      // What failed has nothing to give back.
+      done
+        .then((attempt) => {
+          if (attempt.kind === "reply" && hasJobs(attempt)) this.#giveBack(tenant, attempt.reply);
+        })
+        .catch(() => undefined);
     }
     this.#entries.clear();
   }

@@ -1,11 +1,12 @@
 /** One connection of a peer that asks us. */
 import type { Socket } from "node:net";
 import type { Command, GetJobs } from "@sluice/job-queue";
+import { isLoopback } from "@sluice/zookeeper";
 import type { Attempt } from "../routing.ts";
 import { type ClientFrame, ClientFrameSchema, isGetJobs, readCommandFrame, type ServerFrame } from "./frames.ts";
 import { LINE_BYTES, LineReader, LineWriter, parseLine } from "./lines.ts";
 import type { Memory } from "./memory.ts";
-import { greeting, type Introduction, IntroductionSchema, isLoopback, isProved, proofOf } from "./trust.ts";
+import { greeting, type Introduction, IntroductionSchema, isProved, proofOf } from "./trust.ts";
 
 /** Who answers. */
 export interface Desk {
@@ -113,7 +114,8 @@ export class Served {
       else {
         const command = readCommandFrame(frame.command);
         if (command === null) return "no command of ours";
-        void this.#answer(frame, command, memory);
+        // The peer asks again, or its caller is told that nobody knows.
+        this.#answer(frame, command, memory).catch(() => this.send({ t: "unknown", n: frame.n }));
       }
     }
     return null;

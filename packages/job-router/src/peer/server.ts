@@ -1,11 +1,11 @@
 /** The port on which peers ask us. */
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import { isThisMachine } from "@sluice/zookeeper";
 import type { Address, Later, PeerPorts, RouterLog } from "../ports.ts";
 import type { ServerFrame } from "./frames.ts";
 import { type GiveBack, Memory } from "./memory.ts";
 import { type Desk, Served } from "./served.ts";
-import { isLoopback } from "./trust.ts";
 
 export interface PeerServerPorts extends Pick<PeerPorts, "listen" | "secret"> {
   readonly apiId: string;
@@ -42,7 +42,7 @@ export class PeerServer {
   /** Where we are found. Throws when that cannot be, which is a mistake of the configuration. */
   async open(): Promise<Address> {
     const { listen, secret } = this.#ports;
-    if (secret === null && !isLoopback(listen.host))
+    if (secret === null && !isThisMachine(listen.host))
       throw new Error(`without a secret peers are heard on the loopback only, not on ${listen.host}`);
     this.#server.listen(listen.port, listen.host);
     await once(this.#server, "listening");

@@ -47,6 +47,3 @@ export function isProved(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
-
-const LOOPBACK = /^(127\.|::1$|::ffff:127\.|localhost$)/;
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host);

@@ -19,7 +19,9 @@ export class Archiver {
 
   start(): void {
     if (this.#ports.archiving === undefined || this.#isStopped) return;
-    this.#stopTimer = this.#ports.later(this.#ports.archiving.everyMs ?? EVERY_MS, () => void this.#round());
+    this.#stopTimer = this.#ports.later(this.#ports.archiving.everyMs ?? EVERY_MS, () => {
+      this.#round().catch((error: unknown) => this.#ports.log.error({ err: error }, "runs could not be archived"));
+    });
   }
 
   stop(): void {

@@ -35,7 +35,7 @@ export class Ensemble {
   }
 
   open(): void {
-    this.#stopListening = this.#ports.source.onSession((session) => void this.#begin(session));
+    this.#stopListening = this.#ports.source.onSession((session) => this.#beginOrAgain(session));
   }
 
   /** Null while nothing can be done there. */
@@ -59,18 +59,29 @@ export class Ensemble {
     if (session !== null) await withdraw(session, this.#ports.apiId);
   }
 
+  #beginOrAgain(session: Session): void {
+    this.#begin(session).catch((error: unknown) => {
+      this.#ports.log.error({ ensemble: this.name, err: error }, "the job queue cannot be served here; trying again");
+      if (!this.#stopped && !session.lost.aborted) this.#ports.later(AGAIN_MS, () => this.#beginOrAgain(session));
+    });
+  }
+
   async #begin(session: Session): Promise<void> {
     const problem = await this.#enter(session);
     if (this.#stopped || session.lost.aborted) return;
     if (problem !== null) {
       this.#ports.log.error({ ensemble: this.name, problem }, "the job queue cannot be served here; trying again");
-      this.#ports.later(AGAIN_MS, () => void this.#begin(session));
+      this.#ports.later(AGAIN_MS, () => this.#beginOrAgain(session));
       return;
     }
     session.lost.addEventListener("abort", () => this.#end(session), { once: true });
     session.onState(() => this.#ports.onChange());
     this.#session = session;
-    this.#looker = new Looker(session, (sight) => this.#see(session, sight));
+    this.#looker = new Looker(
+      session,
+      (sight) => this.#see(session, sight),
+      (error) => this.#onLookerError(error),
+    );
     this.#looker.look();
   }
 
@@ -87,13 +98,18 @@ export class Ensemble {
     this.#sight = sight;
     this.#ports.onChange();
     // Somebody deleted our node: as long as we live we are there.
-    if (!sight.members.has(this.#ports.apiId)) void this.#announceAgain(session);
+    if (!sight.members.has(this.#ports.apiId))
+      this.#announceAgain(session).catch((error: unknown) => this.#onLookerError(error));
   }
 
   async #announceAgain(session: Session): Promise<void> {
     const { apiId, address, log } = this.#ports;
     const problem = await announce(session, apiId, address());
     if (problem !== null && !session.lost.aborted) log.warn({ ensemble: this.name, problem }, "could not be announced");
+  }
+
+  #onLookerError(error: unknown): void {
+    this.#ports.log.error({ ensemble: this.name, err: error }, "what the ensemble shows could not be used");
   }
 
   #end(session: Session): void {

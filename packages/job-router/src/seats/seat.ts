@@ -23,6 +23,7 @@ const AFTER_DEPOSED_MS = 60_000;
 
 export interface SeatPorts extends Pick<RouterPorts, "apiId" | "clock" | "later" | "log" | "hooks" | "archiving"> {
   readonly pipelineHooks?: RouterPorts["pipelineHooks"];
+  readonly limits?: RouterPorts["limits"];
   readonly ensemble: Ensemble;
   /** A job is due that nobody waited for. */
   readonly onDue: () => void;
@@ -128,7 +129,9 @@ export class Seat {
     if (this.#owner?.term.term !== term || this.#leaving !== null || this.#stopped) return;
     if (!isBetterPlaced(this.shard, apiId, this.#ports.apiId)) return;
     this.#ports.log.info({ shard: this.shard, term, apiId }, "handing the shard over");
-    void this.#leave();
+    this.#leave().catch((error: unknown) =>
+      this.#ports.log.error({ shard: this.shard, err: error }, "the shard could not be handed over"),
+    );
   }
 
   /** Finishes what is under way, and takes no more. */
@@ -172,16 +175,26 @@ export class Seat {
   }
 
   async #tryToTake(from: number | null): Promise<void> {
-    const { ensemble, apiId, later, log, hooks, pipelineHooks, archiving, onDue } = this.#ports;
+    const { ensemble, apiId, later, log, hooks, pipelineHooks, limits, archiving, onDue } = this.#ports;
     const { session } = ensemble;
     if (session === null) return;
     const optional = {
       ...(pipelineHooks && { hooks: pipelineHooks }),
+      ...(limits && { limits }),
       ...(archiving && { archive: archiving.archive }),
     };
     const owning = await ownShard(
       this.shard,
-      { session, apiId, later, onDue, onNotices: (all) => this.#tell(all), ...optional },
+      {
+        session,
+        apiId,
+        later,
+        onDue,
+        onNotices: (all) => this.#tell(all),
+        onMistake: (error, verb) =>
+          log.error({ shard: this.shard, verb, err: error }, "a command could not be decided"),
+        ...optional,
+      },
       from,
     );
     if (!owning.ok) {

@@ -23,19 +23,26 @@ export const encodeAddress = ({ host, port }: Address): Buffer => Buffer.from(JS
 export class Looker {
   readonly #session: Session;
   readonly #onSight: (sight: Sight) => void;
+  readonly #onError: (error: unknown) => void;
   /** A term's node is never written: one look at each is enough. */
   readonly #owners = new Map<string, string>();
   #looking = false;
   #again = false;
 
-  constructor(session: Session, onSight: (sight: Sight) => void) {
+  constructor(session: Session, onSight: (sight: Sight) => void, onError: (error: unknown) => void) {
+    this.#onError = onError;
     this.#session = session;
     this.#onSight = onSight;
   }
 
   look(): void {
     this.#again = true;
-    if (!this.#looking) void this.#run();
+    if (this.#looking) return;
+    this.#run().catch((error: unknown) => {
+      // The next change is looked at again.
+      this.#looking = false;
+      this.#onError(error);
+    });
   }
 
   async #run(): Promise<void> {

@@ -66,6 +66,6 @@ function makeContainer({ GenericContainer, Wait }: Testcontainers, image: string
       "--innodb-buffer-pool-size=16M",
     ])
     // Readiness is asked of the server itself.
-    .withWaitStrategy(Wait.forLogMessage(/.*/));
+    .withWaitStrategy(Wait.forLogMessage(/^/));
   return onHost ? container.withNetworkMode("host") : container.withExposedPorts({ container: port, host: port });
 }

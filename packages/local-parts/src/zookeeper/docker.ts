@@ -57,7 +57,7 @@ async function makeContainer({ GenericContainer, Wait }: Testcontainers, request
       { source: configFile, target: "/conf/zoo.cfg", mode: "rw" },
     ])
     // Readiness is asked of the server itself: the wording of log lines is nobody's promise.
-    .withWaitStrategy(Wait.forLogMessage(/.*/));
+    .withWaitStrategy(Wait.forLogMessage(/^/));
   // As us, so that we may remove the files again.
   if (process.getuid !== undefined && process.getgid !== undefined) {
     container.withUser(`${process.getuid()}:${process.getgid()}`);

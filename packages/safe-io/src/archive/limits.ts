@@ -2,7 +2,13 @@ import { IoError } from "../outcome.ts";
 import { corrupt, refused } from "./fault.ts";
 
 export interface ArchiveLimits {
+  /** Files and folders, also folders that only the names of others imply. */
   readonly maxEntries: number;
+  /** Folders above a file. */
+  readonly maxDepth: number;
+  /** Entries above the floor for each byte of the container: a name that an honest packer wrote takes several bytes. */
+  readonly maxEntriesPerByte: number;
+  readonly entriesFloor: number;
   /** Of all files together, unpacked. */
   readonly maxBytes: number;
   /** How many times larger than the container its content may be. */
@@ -13,6 +19,9 @@ export interface ArchiveLimits {
 
 export const ARCHIVE_LIMITS: ArchiveLimits = {
   maxEntries: 500_000,
+  maxDepth: 100,
+  maxEntriesPerByte: 0.5,
+  entriesFloor: 1_000,
   maxBytes: 4_000_000_000_000,
   maxRatio: 200,
   ratioFloorBytes: 100_000_000,
@@ -22,6 +31,8 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
 export class Budget {
   readonly #limits: ArchiveLimits;
   readonly #archiveBytes: number;
+  /** Never more than entries are allowed. */
+  readonly #folders = new Set<string>();
   #entries = 0;
   #bytes = 0;
 
@@ -30,11 +41,27 @@ export class Budget {
     this.#archiveBytes = archiveBytes;
   }
 
-  entry(name: string): void {
-    this.#entries += 1;
-    if (this.#entries > this.#limits.maxEntries) {
-      throw new IoError(refused(name, `the container has more than ${this.#limits.maxEntries} entries`));
+  /** A file or folder, with the folders above it that were not counted yet. */
+  entry(name: string, isFolder = false): void {
+    const folders = name === "" ? 0 : name.split("/").length - (isFolder ? 0 : 1);
+    if (folders > this.#limits.maxDepth)
+      throw new IoError(refused(name, `it is more than ${this.#limits.maxDepth} folders deep`));
+    if (!isFolder) this.#count(name);
+    // From the deepest upwards: above a folder that was counted all were.
+    for (let above = isFolder ? name : parentOf(name); above !== ""; above = parentOf(above)) {
+      if (this.#folders.has(above)) return;
+      this.#folders.add(above);
+      this.#count(name);
     }
+  }
+
+  #count(name: string): void {
+    const { maxEntries, maxEntriesPerByte, entriesFloor } = this.#limits;
+    this.#entries += 1;
+    if (this.#entries > maxEntries)
+      throw new IoError(refused(name, `the container has more than ${maxEntries} entries, folders included`));
+    if (this.#entries > Math.max(entriesFloor, maxEntriesPerByte * this.#archiveBytes))
+      throw new IoError(refused(name, "the container has too many entries for its size, folders included"));
   }
 
   /** `name`: the entry at which it is counted. */
@@ -50,3 +77,5 @@ export class Budget {
     }
   }
 }
+
+const parentOf = (name: string): string => name.slice(0, Math.max(0, name.lastIndexOf("/")));

@@ -54,7 +54,7 @@ const after = ({ last }: Stand): string => (last === "" ? "" : `what follows ${l
 
 async function unpackEntry(entry: Entry, budget: Budget, unpacking: Unpacking, stand: Stand): Promise<void> {
   const { name, isFolder } = nameOf(entry.header);
-  budget.entry(name);
+  budget.entry(name, isFolder || entry.header.type === "directory");
   refuseEntry(entry.header, name);
   stand.last = name;
   const { size, type } = entry.header;

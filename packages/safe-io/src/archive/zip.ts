@@ -55,7 +55,7 @@ async function judge(zip: ZipFile, handle: FileHandle, budget: Budget): Promise<
   const spans: Span[] = [];
   for await (const entry of entriesOf(zip)) {
     const { name, isFolder } = nameOf(entry);
-    budget.entry(name);
+    budget.entry(name, isFolder);
     budget.bytes(name, entry.uncompressedSize);
     refuseEntry(entry, name, isFolder);
     spans.push(await spanOf(zip, entry, name));

@@ -13,5 +13,6 @@ function redactValue(name: string, value: unknown): unknown {
   if (name === HASHES_NAME && Array.isArray(value)) return value.length === 0 ? value : HIDDEN;
   if (typeof value !== "string" || value === "") return value;
   if (SECRET_NAME.test(name)) return HIDDEN;
-  return value.replace(/(:\/\/)[^/@\s]*@/g, `$1${HIDDEN}@`).replace(/\?.*$/, `?${HIDDEN}`);
+  const [address = "", ...query] = value.replace(/(:\/\/)[^/@\s]*@/g, `$1${HIDDEN}@`).split("?");
+  return query.length === 0 ? address : `${address}?${HIDDEN}`;
 }

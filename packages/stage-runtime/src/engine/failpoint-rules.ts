@@ -17,7 +17,7 @@ export interface FailpointRule {
 }
 
 const RULE =
-  /^([a-z][a-z-]*\.[A-Za-z][A-Za-z0-9]*)=(kill|stop|throw|sleep\((\d{1,7})\))(?:@(\d*\.?\d+))?(?:#(\d{1,9}))?$/;
+  /^([a-z][a-z-]*\.[A-Za-z][A-Za-z0-9]*)=(kill|stop|throw|sleep\((\d{1,7})\))(?:@(\d+(?:\.\d+)?|\.\d+))?(?:#(\d{1,9}))?$/;
 
 type Rules =
   { readonly ok: true; readonly rules: readonly FailpointRule[] } | { readonly ok: false; readonly problem: string };

@@ -52,7 +52,7 @@ const answer =
     void response.writeHead(status, { "content-type": "text/plain" }).end(text);
 
 function act(state: State, { method, path, body }: Received): [number, string] {
-  const [, ark = "", query = ""] = /^\/id\/(ark:\/[^?]+)\??(.*)$/.exec(path) ?? [];
+  const [, ark = "", query = ""] = /^\/id\/(ark:\/[^?]+)(?:\?(.*))?$/.exec(path) ?? [];
   const found = state.identifiers.get(ark);
   const named = state.alias?.(ark) ?? ark;
   if (method === "GET") {

@@ -38,7 +38,7 @@ export async function storageServer(ledger: Ledger = []): Promise<StorageServer<
       answer(200, '{"fil:hostname":{"fil:canonicalHostname":"127.0.0.1"}}');
       return;
     }
-    const [, call = "", ark = "", rest = ""] = /^\/store\/(\w+)\/\d+\/([^/?]+)\/?([^?]*)$/.exec(request.path) ?? [];
+    const [, call = "", ark = "", rest = ""] = /^\/store\/(\w+)\/\d+\/([^/?]+)(?:\/([^?]*))?$/.exec(request.path) ?? [];
     const id = decodeURIComponent(ark);
     if (call === "manifest" || call === "content") {
       answer(...(call === "manifest" ? objectInfo(state, id) : content(state, id, rest)));

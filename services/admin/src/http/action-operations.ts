@@ -1,5 +1,6 @@
 /** What operators do: to a job, a batch, a collection, the queue, a stage, a worker. */
-import type { Operation } from "@sluice/http-api";
+import { may } from "@sluice/access";
+import { type Operation, problem } from "@sluice/http-api";
 import {
   actOnBatch,
   type HoldTarget,
@@ -41,6 +42,8 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
     return await change(deps, what, (operator) => orderJob(open.context, operator, wish.order, id));
   }),
   serve(ADMIN.batchAction, async ({ params, body, caller, response }) => {
+    const allowed = may(caller, body.action === "clean-up" ? "clean-up-batches" : "act-on-deposits");
+    if (!allowed.ok) return { problem: problem("FORBIDDEN", allowed.why) };
     const open = connected(deps.queue);
     if (open === null) return SILENCE;
     const found = foundOr(await lookUpBatch(open, params.id, caller.scope), "batch");

@@ -3,13 +3,14 @@ import type { Authenticator } from "@sluice/access";
 import {
   addOperations,
   createApp,
-  GUESSES_PER_MINUTE,
-  limitGuesses,
+  makeGuesses,
   openApiDocument,
   type OpenApiDocument,
   type Operation,
+  ownPagesOnly,
   serveDocs,
   wall,
+  type WallOptions,
 } from "@sluice/http-api";
 import type { Express, IRouter } from "express";
 import { actionOperations } from "./action-operations.ts";
@@ -24,16 +25,18 @@ import { jobOperations } from "./job-operations.ts";
 import { logOperations } from "./log-operations.ts";
 import { addLogin } from "./login.ts";
 import { mailOperations } from "./mail-operations.ts";
+import type { Sessions } from "./sessions.ts";
 import { tokenOperations } from "./token-operations.ts";
 import { treeOperations } from "./tree-operations.ts";
 import { youOperations } from "./you-operations.ts";
 
-export const COOKIE = "sluice";
-
 export interface AppParts {
   readonly deps: AdminDeps;
   readonly authenticator: Authenticator;
-  readonly callsPerMinute: number;
+  readonly sessions: Sessions;
+  readonly limits: Pick<WallOptions, "callsPerMinute" | "bodyBytesPerCaller" | "hosts">;
+  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  readonly trustedProxies: readonly string[];
   /** Where the general job queue is; null: nowhere. */
   readonly jobApiUrl: string | null;
   /** Pages: they need no caller. */
@@ -54,23 +57,25 @@ export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...mailOperations(deps),
 ];
 
-export function adminApp({ deps, authenticator, callsPerMinute, jobApiUrl, pages }: AppParts): Express {
+export function adminApp(parts: AppParts): Express {
+  const { deps, authenticator, sessions, limits, trustedProxies, jobApiUrl, pages } = parts;
   const { log, metrics } = deps;
   const operations = adminOperations(deps);
   const onError = (error: unknown, requestId: string): void =>
     log.error({ err: error, request_id: requestId }, "a request failed");
-  return createApp({ onError }, (app) => {
+  return createApp({ onError, trustedProxies }, (app) => {
     serveDocs(app, adminDocument(operations, deps.settings.version));
     const onRefused = (): void => metrics.refused.inc();
-    addLogin(app, { authenticator, cookie: COOKIE, limit: limitGuesses(GUESSES_PER_MINUTE), onRefused });
+    const guesses = makeGuesses();
+    addLogin(app, { authenticator, sessions, ownPagesOnly: ownPagesOnly(limits.hosts), guesses, onRefused });
     pages(app);
-    app.use("/v1", ...wall({ authenticator, cookie: COOKIE, onRefused, callsPerMinute }));
+    app.use("/v1", ...wall({ authenticator, sessions, guesses, onRefused, ...limits }));
     addOperations(
       app,
       operations.map((each) => counted(each, metrics, deps.clock)),
     );
     const onAnswered = (status: number): void => metrics.requests.inc({ operation: "queue", status: String(status) });
-    app.use(QUEUE_PREFIX, forwardToQueue({ baseUrl: jobApiUrl, cookie: COOKIE, onAnswered }));
+    app.use(QUEUE_PREFIX, forwardToQueue({ baseUrl: jobApiUrl, onAnswered }));
   });
 }
 

@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const PACKED = new Set([".html", ".js", ".css", ".json", ".map", ".svg", ".txt"]);
 /** name-HASH.js, name.HASH.js: another content has another name. */
-const HASHED = /[.-][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
+const HASHED = /[.-][A-Za-z0-9_-]{8,64}\.[a-z0-9]{1,16}$/;
 const INDEX = "/index.html";
 
 interface Asset {

@@ -2,7 +2,7 @@
  * The general job queue has an API of its own. The console speaks to one server only, so that server passes on what is asked
  * under /v1/queue/, in the caller's own name: who may do what is decided there, once.
  */
-import { cookieOf, type Problem, problem, requestIdOf, sendProblem } from "@sluice/http-api";
+import { credentialsOf, type Problem, problem, requestIdOf, sendProblem } from "@sluice/http-api";
 import type { Request, RequestHandler, Response } from "express";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -12,8 +12,6 @@ export const QUEUE_PREFIX = "/v1/queue";
 export interface ForwardOptions {
   /** null: there is none. */
   readonly baseUrl: string | null;
-  /** Of the cookie that a browser has after its login. */
-  readonly cookie: string;
   readonly onAnswered: (status: number) => void;
   /** For a whole exchange; whoever waits for a job waits less than two minutes. */
   readonly timeoutMs?: number;
@@ -35,7 +33,7 @@ const NO_ANSWER = problem("UNAVAILABLE", "the job queue does not answer just now
 const TOO_LARGE = problem("PAYLOAD_TOO_LARGE", `at most ${BODY_BYTES} bytes are passed on to the job queue`);
 
 export function forwardToQueue(options: ForwardOptions): RequestHandler {
-  const { baseUrl, cookie, onAnswered, timeoutMs = TIMEOUT_MS } = options;
+  const { baseUrl, onAnswered, timeoutMs = TIMEOUT_MS } = options;
   return async (request, response) => {
     response.once("finish", () => onAnswered(response.statusCode));
     if (baseUrl === null) {
@@ -49,7 +47,7 @@ export function forwardToQueue(options: ForwardOptions): RequestHandler {
     try {
       const answer = await fetch(targetOf(baseUrl, request), {
         method: request.method,
-        headers: headersOf(request, response, cookie),
+        headers: headersOf(request, response),
         redirect: "error",
         signal: over.signal,
         ...(body === null ? {} : { body: Readable.toWeb(body.stream), duplex: "half" }),
@@ -70,9 +68,8 @@ function targetOf(baseUrl: string, request: Request): string {
   return url.href;
 }
 
-function headersOf(request: Request, response: Response, cookie: string): Record<string, string> {
-  const token = cookieOf(request, cookie);
-  const credentials = request.get("authorization") ?? (token === undefined ? undefined : `Bearer ${token}`);
+function headersOf(request: Request, response: Response): Record<string, string> {
+  const credentials = credentialsOf(response);
   const headers: Record<string, string> = { "x-request-id": requestIdOf(response), "accept-encoding": "identity" };
   if (credentials !== undefined) headers["authorization"] = credentials;
   for (const name of SENT) {

@@ -1,36 +1,39 @@
-/** Browsers have their token in a cookie that no script can read, and that no other site's page can use. */
+/** A browser shows its token once, and works with a session from then on: no script can read it, no other site's page use it. */
 import type { Authenticator } from "@sluice/access";
-import { jsonBodies, problem, readInput, route, sendProblem } from "@sluice/http-api";
-import type { IRouter, Request, RequestHandler } from "express";
+import { type Guesses, jsonBodies, problem, readInput, route, tooMany } from "@sluice/http-api";
+import type { IRouter, RequestHandler } from "express";
 import { z } from "zod";
+import type { Sessions } from "./sessions.ts";
 
 const Login = z.strictObject({ token: z.string().trim().min(1).max(8_192) });
 const BODY_BYTES = 20_000;
 
 export interface LoginParts {
   readonly authenticator: Authenticator;
-  readonly cookie: string;
-  /** Slows down who guesses. */
-  readonly limit: RequestHandler;
+  readonly sessions: Sessions;
+  /** Nobody is logged in, or out, by a page of another site. */
+  readonly ownPagesOnly: RequestHandler;
+  readonly guesses: Guesses;
   readonly onRefused: () => void;
 }
 
-export function addLogin(router: IRouter, { authenticator, cookie, limit, onRefused }: LoginParts): void {
+export function addLogin(router: IRouter, parts: LoginParts): void {
+  const { authenticator, sessions, ownPagesOnly, guesses, onRefused } = parts;
   router.post(
     "/login",
-    limit,
     ownPagesOnly,
     jsonBodies(BODY_BYTES),
     route(async (request) => {
       const body = readInput(Login, request.body);
       if (!body.ok) return { problem: body.problem };
-      const found = await authenticator.authenticate(`Bearer ${body.value.token}`);
+      const credentials = `Bearer ${body.value.token}`;
+      const found = await authenticator.authenticate(credentials);
       if (found.kind === "caller") {
-        const { name, role } = found.caller;
+        const { id, name, role } = found.caller;
         return {
           status: 200,
           body: { name, role },
-          headers: { "Set-Cookie": kept(cookie, body.value.token, request) },
+          headers: { "Set-Cookie": sessions.begin(request, credentials, id) },
         };
       }
       if (found.kind === "silence") {
@@ -38,26 +41,14 @@ export function addLogin(router: IRouter, { authenticator, cookie, limit, onRefu
           problem: problem("UNAVAILABLE", "who you are cannot be checked at the moment", { retryAfterSeconds: 5 }),
         };
       }
+      if (found.kind === "anonymous") return { problem: problem("UNAUTHENTICATED", "the token is empty") };
       onRefused();
-      return { problem: problem("UNAUTHENTICATED", found.kind === "refused" ? found.why : "the token is empty") };
+      return { problem: tooMany(guesses, request, found) ?? problem("UNAUTHENTICATED", found.why) };
     }),
   );
   router.post(
     "/logout",
     ownPagesOnly,
-    route((request) => ({ status: 204, headers: { "Set-Cookie": `${kept(cookie, "", request)}; Max-Age=0` } })),
+    route((request) => ({ status: 204, headers: { "Set-Cookie": sessions.end(request) } })),
   );
 }
-
-/** Until the browser is closed, or the token ends. */
-function kept(name: string, value: string, request: Request): string {
-  const isHttps = request.secure || request.get("x-forwarded-proto") === "https";
-  return `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isHttps ? "; Secure" : ""}`;
-}
-
-/** Nobody is logged in, or out, by a page of another site. */
-const ownPagesOnly: RequestHandler = (request, response, next) => {
-  const site = request.get("sec-fetch-site") ?? "none";
-  if (site === "none" || site === "same-origin") next();
-  else sendProblem(response, problem("FORBIDDEN", "pages of other sites may not ask"));
-};

@@ -65,10 +65,13 @@ export function makeTopics({ streams, everyMs }: TopicsOptions): Topics {
 
   function keepLooking(): void {
     timer ??= setTimeout(() => {
-      void Promise.allSettled([...watched.values()].map(lookAgain)).finally(() => {
-        timer = null;
-        if (watched.size > 0) keepLooking();
-      });
+      // What could not be looked at is looked at in the next turn.
+      Promise.allSettled([...watched.values()].map(lookAgain))
+        .finally(() => {
+          timer = null;
+          if (watched.size > 0) keepLooking();
+        })
+        .catch(() => undefined);
     }, everyMs).unref();
   }
 

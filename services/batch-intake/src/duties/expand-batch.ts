@@ -3,6 +3,7 @@ import { manifestRows } from "@sluice/ingest-formats";
 import { type Batch, CHUNK_ROWS, type ExpandResult, type Expansion, type JobSpec } from "@sluice/queue-core";
 import { type BatchContext, type BatchOutcome, type BatchStage, retry, snooze } from "@sluice/stage-runtime";
 import type { Payloads, ProfileOf } from "../ports.ts";
+import type { Quotas } from "../quota/quotas.ts";
 import { type BatchFacts, specOfPayload, specOfRow, specOfUpload } from "./job-spec.ts";
 import { frozenRowsOf, payloadOfBatch } from "./payload-of-batch.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
@@ -10,6 +11,8 @@ import { outcomeOfFault } from "./outcome-of-fault.ts";
 export interface ExpandBatchPorts {
   readonly payloads: Payloads;
   readonly profileOf: ProfileOf;
+  /** The collection's share of the queue. */
+  readonly quotas: Pick<Quotas, "expansionMustWait" | "add">;
 }
 
 /** How long an expansion that must wait stays away. */
@@ -37,7 +40,7 @@ async function expandBatch(ports: ExpandBatchPorts, batch: Batch, ctx: BatchCont
     priority: profile.ok ? profile.profile.priority : undefined,
   };
   const specs = await specsOf(ports, batch, expansion, facts, ctx.signal);
-  return "kind" in specs ? specs : addAll(specs.chunks, ctx);
+  return "kind" in specs ? specs : addAll(specs.chunks, ctx, ports.quotas, submission.profile_name);
 }
 
 interface Specs {
@@ -93,17 +96,23 @@ async function specsOfRows(
   return { chunks: chunked(rows, (row) => specOfRow(facts, row, job)) };
 }
 
-async function addAll(chunks: AsyncIterable<readonly JobSpec[]>, ctx: BatchContext): Promise<BatchOutcome> {
+async function addAll(
+  chunks: AsyncIterable<readonly JobSpec[]>,
+  ctx: BatchContext,
+  quotas: ExpandBatchPorts["quotas"],
+  profile: string,
+): Promise<BatchOutcome> {
   let { loaded } = ctx;
   for await (const specs of chunks) {
     if (ctx.signal.aborted) return RELEASE;
-    const why = await ctx.expansionMustWait();
+    const why = (await ctx.expansionMustWait()) ?? (await quotas.expansionMustWait(profile));
     if (why !== null) return snooze(WAIT_MS, why);
     await ctx.failpoint("beforeEffect");
     const added: ExpandResult = await ctx.addJobs(loaded, specs);
     if (added.kind === "refused") return retry("UNEXPECTED", added.detail);
     if (added.kind !== "added") return RELEASE; // no longer ours: whoever has it goes on at the cursor
     loaded = added.loaded;
+    quotas.add(profile, { queued: specs.length });
     await ctx.failpoint("midEffect");
   }
   return endedEarly(loaded.batch.expansion) ?? RELEASE;

@@ -3,10 +3,12 @@ import { type OpenApiDocument, openApiDocument, type Operation } from "@sluice/h
 import type { HttpDeps } from "./deps.ts";
 import { posterOperations } from "./poster-operations.ts";
 import { readingOperations } from "./reading/operations.ts";
+import { scheduleOperations } from "./schedule-operations.ts";
 import { submitOperations } from "./submit-operations.ts";
 
 export const intakeOperations = (deps: HttpDeps): readonly Operation[] => [
   ...submitOperations(deps),
+  ...scheduleOperations(deps),
   ...readingOperations(deps.reading),
   ...posterOperations(deps),
 ];
@@ -22,6 +24,7 @@ export const intakeDocument = (operations: readonly Operation[], version: string
         "field; `X-Request-Id` of the answer helps us to find it in our logs.",
       groups: {
         Batches: "A batch is what was submitted at once. It becomes one job per object.",
+        Schedules: "A deposit for later, or for again and again.",
         Jobs: "A job brings one object into the store and the inventory.",
         "Merritt's form": "For clients that were written for Merritt.",
       },

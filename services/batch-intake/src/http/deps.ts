@@ -1,4 +1,5 @@
-import { type Problem, problem, type ProblemItem, type WallOptions } from "@sluice/http-api";
+import type { CallerLookup } from "@sluice/access";
+import { ERRORS_MAX, type Problem, problem, type ProblemItem, type WallOptions } from "@sluice/http-api";
 import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
 import type { KeptUploads } from "../files/kept-uploads.ts";
@@ -6,8 +7,18 @@ import type { IoFault } from "@sluice/safe-io";
 import type { Acceptance, AcceptPorts } from "../submission/accept.ts";
 import type { Backlog } from "../journal/backlog.ts";
 import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
+import type { OverQuota, Quotas } from "../quota/quotas.ts";
 import type { ScheduleRefusal, SchedulePorts } from "../submission/schedule.ts";
 import type { ReadingDeps } from "./reading/deps.ts";
+
+/** Of one form. */
+export interface UploadLimits {
+  readonly fileBytes: number;
+  /** All of its files together. */
+  readonly formBytes: number;
+  /** What is read before the form has named its profile. */
+  readonly unnamedBytes: number;
+}
 
 /** What the HTTP side works with. */
 export interface HttpDeps extends AcceptPorts, SchedulePorts {
@@ -16,7 +27,8 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   /** Of submissions in the journal. */
   readonly uploads: KeptUploads;
   readonly removeBatchFolder: (bid: string) => Promise<void>;
-  readonly uploadMaxBytes: number;
+  readonly uploadLimits: UploadLimits;
+  readonly quotas: Quotas;
   /** For Merritt's `hostname` header. */
   readonly hostname: string;
   /** Of the software, for the documentation. */
@@ -24,6 +36,10 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly reading: ReadingDeps;
   /** Who asks, and how often. */
   readonly wall: WallOptions;
+  /** Who has this id now. */
+  readonly callerById: CallerLookup["callerById"];
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly log: Log;
 }
 
@@ -35,10 +51,12 @@ export const unavailable = (why: string): Problem =>
 
 /** Fields of a form by their names, those of a JSON body by pointer. */
 export function wrongFields(problems: readonly FieldProblem[], where: "form" | "body"): Problem {
-  const errors = problems.map(({ field, detail }): ProblemItem =>
+  const shown = problems.slice(0, ERRORS_MAX);
+  const errors = shown.map(({ field, detail }): ProblemItem =>
     where === "form" ? { field: named(field), detail } : { pointer: field === WHOLE ? "" : `/${field}`, detail },
   );
-  const detail = problems.map((one) => `${named(one.field)}: ${one.detail}`).join("; ");
+  const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : "";
+  const detail = shown.map((one) => `${named(one.field)}: ${one.detail}`).join("; ") + more;
   return problem("INVALID_REQUEST", detail, { errors });
 }
 
@@ -60,9 +78,32 @@ export function refusalProblem(refusal: Refusal, where: "form" | "body"): Proble
       return problem("INSUFFICIENT_STORAGE", "there is no room for the upload just now", {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
+    case "over-quota":
+      return overQuotaProblem(refusal);
+    case "needs-token":
+      return problem("FORBIDDEN", "deposits for later take a token: nobody can ask your provider at the time of a run");
+    case "too-many-schedules":
+      return problem("TOO_MANY_REQUESTS", `you have ${refusal.most} schedules, which is the limit: cancel one first`);
     case "unavailable":
       return unavailable(refusal.why);
   }
+}
+
+/** Batches end within minutes to days: to ask more often than this is of no use. */
+const QUOTA_RETRY_SECONDS = 60;
+
+const QUOTA_SETTINGS: Readonly<Record<OverQuota["limit"], string>> = {
+  batches: "COLLECTION_MAX_BATCHES",
+  jobs: "COLLECTION_MAX_JOBS",
+  queued: "COLLECTION_MAX_QUEUED_JOBS",
+  bytes: "COLLECTION_MAX_BYTES",
+};
+
+export function overQuotaProblem({ profile, limit, inProgress, most, never }: OverQuota): Problem {
+  const setting = `its limit is ${most} (${QUOTA_SETTINGS[limit]}, or its profile)`;
+  if (never) return problem("PAYLOAD_TOO_LARGE", `the submission has ${inProgress} ${limit}; ${profile}: ${setting}`);
+  const detail = `${profile} has ${inProgress} ${limit} in progress, and ${setting}: wait until some have ended`;
+  return problem("TOO_MANY_REQUESTS", detail, { retryAfterSeconds: QUOTA_RETRY_SECONDS });
 }
 
 export function uploadProblem(fault: IoFault): Problem {

@@ -1,14 +1,14 @@
 /** Who may come in, as the settings say. */
-import { type AccessSettings, type FetchKeys, openAccess } from "@sluice/access";
-import type { WallOptions } from "@sluice/http-api";
+import { type AccessSettings, type Authenticator, type CallerLookup, type FetchKeys, openAccess } from "@sluice/access";
+import { hostsAnswered, type HttpSettings, type WallOptions } from "@sluice/http-api";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { WALL_METRICS } from "../metrics.ts";
 
 export function openWall(
-  settings: AccessSettings,
+  settings: AccessSettings & Pick<HttpSettings, "BODY_BYTES_PER_CALLER">,
   fetchKeys: FetchKeys,
   { clock, log, queue, registry }: Pick<ServiceParts, "clock" | "log" | "queue" | "registry">,
-): WallOptions {
+): WallOptions & { readonly authenticator: Authenticator & CallerLookup } {
   const { refused } = makeInstruments(WALL_METRICS, registry);
   if (settings.AUTH === "off") log.warn("AUTH is off: whoever reaches the port may do everything");
   return {
@@ -22,6 +22,8 @@ export function openWall(
       basic: true,
     }),
     callsPerMinute: settings.CALLS_PER_MINUTE,
+    bodyBytesPerCaller: settings.BODY_BYTES_PER_CALLER,
+    hosts: hostsAnswered(settings),
     onRefused(why, request) {
       refused.inc();
       log.info({ why, from: request.ip, path: request.path }, "credentials were not accepted");

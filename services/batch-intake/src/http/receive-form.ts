@@ -6,7 +6,7 @@ import { type DigestAlgorithm, parseDigestAlgorithm } from "@sluice/ingest-forma
 import type { IncomingFolder, StoredUpload } from "../files/incoming.ts";
 import { FORM_NAMES } from "../submission/form-request.ts";
 import { JSON_NAMES } from "../submission/json-request.ts";
-import { uploadProblem, wrongFields } from "./deps.ts";
+import { type UploadLimits, uploadProblem, wrongFields } from "./deps.ts";
 
 export interface ReceivedForm {
   readonly fields: ReadonlyMap<string, string>;
@@ -28,9 +28,13 @@ const FIELDS_MAX = 100;
 const FIELD_BYTES_MAX = 64 * 1024;
 const FILES_MAX = 100;
 const FILE_FIELD = "file";
+/** Fields and the heads of parts, beside the files. */
+const OVERHEAD_BYTES = FIELDS_MAX * FIELD_BYTES_MAX + FILES_MAX * 4_096;
 
 export interface FormRules {
-  readonly maxUploadBytes: number;
+  readonly limits: UploadLimits;
+  /** Whether the fields name the collection. */
+  readonly isNamed: (fields: ReadonlyMap<string, string>) => boolean;
   /** Asked before a file is read, with the fields that came before it: whoever may not send it need not. */
   readonly refuses: (fields: ReadonlyMap<string, string>) => Problem | null;
 }
@@ -41,6 +45,9 @@ export function receiveForm(req: IncomingMessage, incoming: IncomingFolder, rule
     const detail = "expected multipart/form-data with a boundary";
     return Promise.resolve({ ok: false, problem: problem("UNSUPPORTED_MEDIA_TYPE", detail) });
   }
+  const announced = Number(req.headers["content-length"] ?? 0);
+  if (announced > rules.limits.formBytes + OVERHEAD_BYTES)
+    return Promise.resolve({ ok: false, problem: tooMuch(rules.limits.formBytes) });
   return new FormReceiver(req, contentType, incoming, rules).run();
 }
 
@@ -50,10 +57,14 @@ class FormReceiver {
   readonly #incoming: IncomingFolder;
   readonly #rules: FormRules;
   readonly #fields = new Map<string, string>();
-  readonly #gone = new AbortController();
+  /** Ends what is being written when nothing more of the form is wanted. */
+  readonly #over = new AbortController();
   readonly #files: Promise<ReceivedFile | null>[] = [];
   #stream: BusboyFileStream | null = null;
   #problem: Problem | null = null;
+  #bytes = 0;
+  #isGone = false;
+  #giveUp: () => void = () => undefined;
 
   constructor(req: IncomingMessage, contentType: string, incoming: IncomingFolder, rules: FormRules) {
     this.#req = req;
@@ -65,7 +76,7 @@ class FormReceiver {
   async run(): Promise<FormResult> {
     await this.#parse();
     const files = await Promise.all(this.#files);
-    if (this.#gone.signal.aborted) return { ok: false, problem: null };
+    if (this.#isGone) return { ok: false, problem: null };
     if (this.#problem !== null) return { ok: false, problem: this.#problem };
     return { ok: true, form: { fields: this.#fields, files: files.filter((file) => file !== null) } };
   }
@@ -82,23 +93,27 @@ class FormReceiver {
       const end = (): void => {
         this.#req.unpipe(parser);
         this.#req.resume();
+        this.#over.abort();
         this.#stream?.destroy();
         resolve();
       };
       parser.on("finish", resolve);
+      this.#giveUp = end;
       parser.on("error", (error: unknown) => {
         this.#complain(notAForm(error));
         end();
       });
       parser.on("field", (name, value, _nameCut, cut) => this.#takeField(name, value, cut));
-      parser.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename, end));
+      parser.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename));
       parser.on("fieldsLimit", () => this.#complain(problem("MALFORMED_REQUEST", `more than ${FIELDS_MAX} fields`)));
       this.#req.once("close", () => {
         if (this.#req.complete) return;
-        this.#gone.abort();
+        this.#isGone = true;
         end();
       });
       this.#req.pipe(parser);
+      // After the parser, which has read the fields of a chunk by then.
+      this.#req.on("data", (chunk: Buffer) => this.#count(chunk.length));
     });
   }
 
@@ -107,12 +122,26 @@ class FormReceiver {
       return new Busboy({
         headers: { ...this.#req.headers, "content-type": this.#contentType },
         preservePath: true, // a name with folders is refused, not mended
-        limits: { fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, fileSize: this.#rules.maxUploadBytes },
+        limits: { fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, fileSize: this.#rules.limits.fileBytes },
       });
     } catch (error) {
       this.#complain(notAForm(error));
       return null;
     }
+  }
+
+  /** Beyond its limits a form is not read to its end, only to be refused then. */
+  #count(bytes: number): void {
+    const { formBytes, unnamedBytes } = this.#rules.limits;
+    this.#bytes += bytes;
+    if (this.#problem !== null) return;
+    if (this.#bytes > formBytes + OVERHEAD_BYTES) this.#refuse(tooMuch(formBytes));
+    else if (this.#bytes > unnamedBytes && !this.#rules.isNamed(this.#fields)) this.#refuse(nameFirst(unnamedBytes));
+  }
+
+  #refuse(problem: Problem): void {
+    this.#complain(problem);
+    this.#giveUp();
   }
 
   /** The first thing that is wrong is the one that is told. */
@@ -124,13 +153,18 @@ class FormReceiver {
     if (cut) this.#complain(wrongField(name, `has more than ${FIELD_BYTES_MAX} bytes`));
     else if (this.#fields.has(name)) this.#complain(wrongField(name, "is there twice"));
     else this.#fields.set(name, value);
+    const refused = this.#files.length > 0 ? this.#rules.refuses(this.#fields) : null;
+    if (refused !== null) this.#refuse(refused);
   }
 
-  #takeFile(field: string, stream: BusboyFileStream, filename: string | undefined, giveUp: () => void): void {
+  #takeFile(field: string, stream: BusboyFileStream, filename: string | undefined): void {
+    if (this.#over.signal.aborted) {
+      stream.resume();
+      return;
+    }
     const refused = this.#rules.refuses(this.#fields);
     if (refused !== null) {
-      this.#complain(refused);
-      giveUp();
+      this.#refuse(refused);
       return;
     }
     const wrong = this.#fileProblem(field);
@@ -141,7 +175,7 @@ class FormReceiver {
     }
     this.#stream = stream;
     const stored = this.#store(this.#files.length, stream, filename ?? "").then((file) => {
-      if (file === null) giveUp();
+      if (file === null) this.#giveUp();
       return file;
     });
     this.#files.push(stored);
@@ -153,9 +187,9 @@ class FormReceiver {
   }
 
   async #store(slot: number, stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {
-    const stored = await this.#incoming.receive(slot, stream, ["sha256", ...this.#wantedDigest()], this.#gone.signal);
+    const stored = await this.#incoming.receive(slot, stream, ["sha256", ...this.#wantedDigest()], this.#over.signal);
     if (stream.truncated) {
-      this.#complain(problem("PAYLOAD_TOO_LARGE", `the file has more than ${this.#rules.maxUploadBytes} bytes`));
+      this.#complain(problem("PAYLOAD_TOO_LARGE", `the file has more than ${this.#rules.limits.fileBytes} bytes`));
       return null;
     }
     if (stored.ok) return { name, ...stored.value };
@@ -170,6 +204,12 @@ class FormReceiver {
     return algorithm.ok ? [algorithm.value] : [];
   }
 }
+
+const tooMuch = (bytes: number): Problem =>
+  problem("PAYLOAD_TOO_LARGE", `the files of one form have more than ${bytes} bytes together: submit them in several`);
+
+const nameFirst = (bytes: number): Problem =>
+  problem("PAYLOAD_TOO_LARGE", `in a form larger than ${bytes} bytes the field profile comes before the file`);
 
 const wrongField = (field: string, detail: string): Problem => wrongFields([{ field, detail }], "form");
 

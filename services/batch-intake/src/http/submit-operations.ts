@@ -1,20 +1,24 @@
 /** Batches are submitted: as JSON, or as a form that brings the payload along. */
 import { callerOf, endpointSpec, operation, type Operation, type Reply } from "@sluice/http-api";
-import { Accepted, INTAKE, NewBatch } from "@sluice/wire";
+import { inScope } from "@sluice/access";
+import { Accepted, INTAKE, NewBatch, OBJECTS_MAX } from "@sluice/wire";
 import type { Request } from "express";
-import { accept } from "../submission/accept.ts";
 import { schedule, type Scheduled } from "../submission/schedule.ts";
 import { type Depositor, depositorOf } from "../submission/depositor.ts";
-import { BatchFormSchema, JSON_NAMES, requestOfJson } from "../submission/json-request.ts";
-import { acceptedReply, batchFormDialect } from "./batch-form.ts";
+import { BatchFormSchema, JSON_NAMES } from "../submission/json-request.ts";
+import { batchFormDialect } from "./batch-form.ts";
 import { type HttpDeps, refusalProblem, wrongFields } from "./deps.ts";
 import { IdempotencyHeaders, idempotencyKey } from "./idempotency-key.ts";
 import { SUBMISSION_PROBLEMS } from "./submission-problems.ts";
 import { takeForm } from "./take-form.ts";
-import { takeObjects } from "./take-objects.ts";
+import { submitNow } from "./submit-now.ts";
 
 /** Some 50,000 objects; more belong into a manifest. */
-const BODY_MAX_BYTES = 16 * 1024 * 1024;
+export const BODY_MAX_BYTES = 16 * 1024 * 1024;
+/** Of each object eleven: itself and its fields. */
+const BODY_MAX_VALUES = 12 * OBJECTS_MAX;
+/** Smaller bodies may name their profile anywhere. */
+export const PROFILE_WITHIN_BYTES = 1024 * 1024;
 
 export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
   operation(
@@ -28,6 +32,13 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       body: {
         json: NewBatch,
         limitBytes: BODY_MAX_BYTES,
+        maxValues: BODY_MAX_VALUES,
+        first: {
+          name: JSON_NAMES.profile,
+          withinBytes: PROFILE_WITHIN_BYTES,
+          refuses: (profile, response) =>
+            inScope(callerOf(response).scope, profile) ? null : refusalProblem({ kind: "not-theirs", profile }, "body"),
+        },
         form: { fields: BatchFormSchema, files: "file" },
         example: { profile: "sluice_demo_content", payload_url: "https://example.org/batch.checkm", submitter: "ada" },
       },
@@ -53,15 +64,12 @@ async function postBatch(deps: HttpDeps, depositor: Depositor, body: NewBatch, r
   if (!key.ok) return { problem: wrongFields([key.problem], "form") };
   if (body.firstRun !== undefined || body.repeat !== undefined)
     return scheduledReply(await schedule(deps, { body, depositor, key: key.key }));
-  if (body.objects !== undefined) return takeObjects(deps, depositor, body, body.objects, key.key);
-  const request = requestOfJson(body);
-  const answer = await accept(deps, { request, names: JSON_NAMES, depositor, key: key.key, upload: null });
-  return answer.kind === "accepted" ? acceptedReply(answer) : { problem: refusalProblem(answer, "body") };
+  return submitNow(deps, depositor, body, key.key);
 }
 
 function scheduledReply(answer: Scheduled): Reply {
   if (answer.kind !== "scheduled") return { problem: refusalProblem(answer, "body") };
-  const url = `/v1/queue/tenants/system/jobs/${answer.job}`;
+  const url = `/v1/schedules/${answer.job}`;
   return {
     status: 202,
     headers: answer.replayed ? { "Idempotent-Replayed": "true" } : {},

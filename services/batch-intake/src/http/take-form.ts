@@ -1,6 +1,6 @@
 /** Submissions that bring their payload along: a multipart form, in the words of whoever speaks it. */
 import { randomUUID } from "node:crypto";
-import { type Caller, inScope } from "@sluice/access";
+import { inScope } from "@sluice/access";
 import { callerOf, type Problem, sendProblem } from "@sluice/http-api";
 import type { Request, Response } from "express";
 import type { IncomingFolder } from "../files/incoming.ts";
@@ -25,32 +25,48 @@ export interface FormDialect {
   answer(fields: FormFields, accepted: Accepted): void;
 }
 
-/** An upload takes as long as it takes; only a client that sends nothing for so long is given up. */
-const SILENCE_MAX_MS = 120_000;
-
 export async function takeForm(deps: HttpDeps, req: Request, res: Response, dialect: FormDialect): Promise<void> {
-  req.setTimeout(SILENCE_MAX_MS);
   const incoming = await deps.incoming.open(randomUUID());
   if (!incoming.ok) {
     refuse(res, uploadProblem(incoming.error));
     return;
   }
   try {
+    await deps.quotas.refresh();
     const received = await receiveForm(req, incoming.value, {
-      maxUploadBytes: deps.uploadMaxBytes,
-      refuses: (fields) => notTheirs(callerOf(res), given(fields, dialect.names.profile)),
+      limits: deps.uploadLimits,
+      isNamed: (fields) => given(fields, dialect.names.profile) !== "",
+      refuses: (fields) => refuseUpload(deps, req, res, given(fields, dialect.names.profile)),
     });
+    // From here on it counts by what came.
+    endHold(res);
     if (received.ok) await submit(deps, req, res, dialect, received.form, incoming.value);
     else if (received.problem !== null) refuse(res, received.problem);
     else res.destroy();
   } finally {
+    endHold(res);
     await incoming.value.discard();
   }
 }
 
-/** A form that names its collection after its file is refused after it. */
-const notTheirs = ({ scope }: Caller, profile: string): Problem | null =>
-  profile === "" || inScope(scope, profile) ? null : refusalProblem({ kind: "not-theirs", profile }, "form");
+/** Whose collection it is not, or whose collection has too much in progress, need not send it. */
+function refuseUpload(deps: HttpDeps, req: Request, res: Response, profile: string): Problem | null {
+  if (profile === "" || HOLD in res.locals) return null;
+  if (!inScope(callerOf(res).scope, profile)) return refusalProblem({ kind: "not-theirs", profile }, "form");
+  const bytes = Number(req.get("content-length") ?? 0);
+  const over = deps.quotas.refuses(profile, bytes);
+  if (over !== null) return refusalProblem(over, "form");
+  res.locals[HOLD] = deps.quotas.hold(profile, bytes);
+  return null;
+}
+
+/** What is on its way counts for its collection. */
+const HOLD = "hold";
+
+function endHold(res: Response): void {
+  const end: unknown = res.locals[HOLD];
+  if (typeof end === "function") (end as () => void)();
+}
 
 /** Whoever is still sending is told not to: the connection ends with this answer. */
 function refuse(res: Response, problem: Problem): void {

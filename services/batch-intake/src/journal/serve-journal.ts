@@ -18,12 +18,13 @@ export function ingesterServer(
   const reader = makeQueueReader(() => queue()?.context ?? null);
   const ports = { queue: makeIntakeQueue(queue), reader, removeBatchFolder, clock };
   const ingester = new Ingester({ ...opened, ...ports, log, metrics });
+  const onStopped = (error: unknown): void => log.error({ err: error }, "the journal's reader did not stop well");
   return {
     name: "journal",
     start() {
       ingester.start();
       // The journal is closed soon after, whoever still has not stopped.
-      aborting.addEventListener("abort", () => void ingester.stop(), { once: true });
+      aborting.addEventListener("abort", () => void ingester.stop().catch(onStopped), { once: true });
       return Promise.resolve();
     },
     stop: () => (drain ? ingester.drain(aborting) : ingester.stop()),

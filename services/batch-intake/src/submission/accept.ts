@@ -21,6 +21,8 @@ import type { Clock } from "@sluice/zookeeper";
 import type { IntakeQueue } from "../intake-queue.ts";
 import type { Backlog, KeptUpload } from "../journal/backlog.ts";
 import type { ProfileOf } from "../ports.ts";
+import { bytesOf } from "../quota/in-progress.ts";
+import type { OverQuota, Quotas } from "../quota/quotas.ts";
 import { checkSubmission } from "./check-submission.ts";
 import type { Depositor } from "./depositor.ts";
 import type { FieldProblem } from "./field-problem.ts";
@@ -46,6 +48,8 @@ export type Acceptance =
   | { readonly kind: "key-reused"; readonly uuid: string }
   /** The working volume is full. */
   | { readonly kind: "no-room" }
+  /** The collection has as much in progress as it may. */
+  | OverQuota
   /** Not now: ask again. */
   | { readonly kind: "unavailable"; readonly why: string };
 
@@ -74,6 +78,7 @@ export interface AcceptPorts {
   readonly queue: IntakeQueue;
   readonly backlog: Pick<Backlog, "isEmpty" | "add">;
   readonly profileOf: ProfileOf;
+  readonly quotas: Pick<Quotas, "refresh" | "refuses" | "add">;
   readonly clock: Clock;
 }
 
@@ -94,6 +99,11 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
   const profile = ports.profileOf(checked.value.profile_name);
   if (!profile.ok) return { kind: "wrong-fields", problems: [{ field: names.profile, detail: profile.problem }] };
 
+  const bytes = bytesOf(checked.value);
+  await ports.quotas.refresh();
+  const over = ports.quotas.refuses(profile.profile.profileId, bytes);
+  if (over !== null) return over;
+
   const uuid = key === null ? batchUuidFromRandom(randomBytes(16)) : batchUuidFromKey(depositor.id, key);
   const submission = {
     ...checked.value,
@@ -101,6 +111,7 @@ export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<
     traceparent: currentTraceparent() ?? newTraceparent(randomBytes),
   };
   const made = await makeDurable(ports, { uuid, submission, upload });
+  if (made.kind === "created") ports.quotas.add(profile.profile.profileId, { batches: 1, jobs: 1, bytes });
   switch (made.kind) {
     case "created":
     case "replayed": {

@@ -11,7 +11,7 @@ export interface Depositor {
   readonly signature: string | null;
 }
 
-const ANONYMOUS = "anonymous";
+export const ANONYMOUS = "anonymous";
 
 export function depositorOf({ id, name, scope }: Caller): Depositor {
   if (id === ANYBODY.id) return { id: ANONYMOUS, name: ANONYMOUS, scope, signature: null };

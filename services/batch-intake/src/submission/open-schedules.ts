@@ -3,6 +3,14 @@ import { SYSTEM_TENANT } from "@sluice/fleet-jobs";
 import { JOBS } from "@sluice/wire";
 import type { IntakeConfig } from "../config.ts";
 import type { Schedules } from "./schedule.ts";
+import { KeptSchedule } from "./sealed.ts";
+
+/** Sealed by somebody else, in another form: for us it is not there. */
+const NOT_OURS = {
+  ok: false,
+  kind: "refused",
+  refusal: { status: 404, code: "NOT_FOUND", title: "", detail: "no schedule of ours", instance: "" },
+} as const;
 
 /** null: there is no job queue to keep them. */
 export function openSchedules(config: Pick<IntakeConfig, "JOB_API_URL" | "JOB_API_TOKEN">): Schedules | null {
@@ -12,9 +20,14 @@ export function openSchedules(config: Pick<IntakeConfig, "JOB_API_URL" | "JOB_AP
   const params = { tenant: SYSTEM_TENANT };
   return {
     create: (body) => client.call(JOBS.createJob, { params, body }),
-    dataOf: async (id) => {
-      const answer = await client.call(JOBS.describeJob, { params: { ...params, id } });
-      return answer.ok ? { ...answer, value: answer.value.data } : answer;
+    sealedOf: async (id) => {
+      const answer = await client.call(JOBS.sealedData, { params: { ...params, id } });
+      if (!answer.ok) return answer;
+      const read = KeptSchedule.safeParse(answer.value);
+      return read.success ? { ...answer, value: read.data } : NOT_OURS;
     },
+    describe: (id) => client.call(JOBS.describeJob, { params: { ...params, id } }),
+    list: (names, page) => client.call(JOBS.listJobs, { params, query: { ...page, name: names.join(",") } }),
+    remove: (jobID) => client.call(JOBS.deleteJob, { params, body: { jobID } }),
   };
 }

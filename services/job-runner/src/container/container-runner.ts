@@ -5,7 +5,7 @@ import { type Engine, INSTANCE_LABEL, isAway, LABEL, type OpenContainer } from "
 import type { Filesets } from "./filesets.ts";
 import { matcherOf } from "./patterns.ts";
 import { type ContainerSpec, readSpec } from "./spec.ts";
-import { entriesOf, only, packed, renamed } from "./tape.ts";
+import { bounded, entriesOf, type FilesetBounds, only, packed, renamed } from "./tape.ts";
 
 export interface ContainerPorts {
   /** Null: there is none, and why. */
@@ -15,6 +15,9 @@ export interface ContainerPorts {
   /** Of this process alone. */
   readonly instance: string;
   readonly timeoutMs: number;
+  /** Names of images that jobs may use; one that ends with * stands for all that begin so. */
+  readonly images: readonly string[];
+  readonly output: FilesetBounds;
   readonly later: (ms: number, wake: () => void) => () => void;
 }
 
@@ -47,17 +50,23 @@ async function runJob(job: JobInHand, handler: Handler, run: RunPorts, ports: Co
   const { engine } = ports;
   const ended = !read.ok
     ? failed(read.why)
-    : engine === null
-      ? failed("there is no Docker engine here", AWAY)
-      : await runContainer({ ...job, data }, read.spec, {
-          run,
-          ports,
-          engine,
-          signal,
-          timeoutMs: handler.timeoutMs ?? ports.timeoutMs,
-        });
+    : !isAllowedImage(read.spec.config.Image, ports.images)
+      ? failed(`Container.Config.Image: ${read.spec.config.Image} is none of CONTAINER_IMAGES of this runner`)
+      : engine === null
+        ? failed("there is no Docker engine here", AWAY)
+        : await runContainer({ ...job, data }, read.spec, {
+            run,
+            ports,
+            engine,
+            signal,
+            timeoutMs: handler.timeoutMs ?? ports.timeoutMs,
+          });
   if (!isOver(signal)) await run.settle(job, ended);
 }
+
+/** The engine would fetch whatever it is asked for, from wherever. */
+const isAllowedImage = (image: string, allowed: readonly string[]): boolean =>
+  allowed.some((each) => (each.endsWith("*") ? image.startsWith(each.slice(0, -1)) : image === each));
 
 /** A handler's body may hold what its jobs leave out. */
 function withDefaults(data: JobInHand["data"], { body }: Handler): JobInHand["data"] {
@@ -103,7 +112,7 @@ async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course)
     if (exit === "late") return failed(`no end within ${course.timeoutMs} ms`, 504);
     if (exit === "aborted") return failed("the job is no longer ours", AWAY);
     await enter("push", data);
-    if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports.filesets);
+    if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports);
     return exit === 0 ? succeeded("exit code 0") : failed(`exit code ${exit}`);
   } catch (error) {
     return failed(`${step}: ${messageOf(error)}`, isAway(error) ? AWAY : FAILED);
@@ -138,7 +147,7 @@ async function push(
   tenant: string,
   set: FilesetOf,
   dir: string,
-  filesets: Filesets,
+  { filesets, output }: Pick<ContainerPorts, "filesets" | "output">,
 ): Promise<void> {
   const top = `${
     dir
@@ -149,7 +158,8 @@ async function push(
   const inside = renamed(entriesOf((await container.get(dir)) as AsyncIterable<Uint8Array>), (name) =>
     name.startsWith(top) ? name.slice(top.length) : null,
   );
-  await filesets.write(tenant, set.Name, only(inside, matcherOf(set.Patterns ?? undefined)));
+  const wanted = only(inside, matcherOf(set.Patterns ?? undefined));
+  await filesets.write(tenant, set.Name, bounded(wanted, output));
 }
 
 /** One that takes too long, or whose job has become another's, is removed, which ends it. */

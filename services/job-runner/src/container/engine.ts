@@ -69,6 +69,8 @@ const hostConfig = ({ network, memoryMb, cpus, pids }: EngineSettings) => ({
   MemorySwap: memoryMb * 1024 * 1024,
   NanoCpus: Math.round(cpus * 1e9),
   PidsLimit: pids,
+  // Nobody reads them, and they stand on the engine's disk.
+  LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "1" } },
 });
 
 function addressOf(host: string): Docker.DockerOptions {

@@ -14,7 +14,7 @@ export interface Filesets {
 const HTTP_BYTES = 64 * 1024 * 1024;
 
 export function openFilesets(url: string, egress: Pick<Egress, "get" | "post">): Filesets {
-  if (/^https?:/.test(url)) return httpFilesets(url.replace(/\/+$/, ""), egress);
+  if (/^https?:/.test(url)) return httpFilesets(url.replace(/(?<!\/)\/+$/, ""), egress);
   return folderFilesets(url.startsWith("file:") ? fileURLToPath(url) : url);
 }
 

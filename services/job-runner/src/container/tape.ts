@@ -44,6 +44,23 @@ export async function* only(
   }
 }
 
+export interface FilesetBounds {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What a container leaves is its author's choice: our disk is not. */
+export async function* bounded(files: AsyncIterable<FileEntry>, most: FilesetBounds): AsyncGenerator<FileEntry> {
+  let [count, bytes] = [0, 0];
+  for await (const file of files) {
+    count += 1;
+    bytes += file.bytes;
+    if (count > most.files) throw new Error(`the output has more than ${most.files} files`);
+    if (bytes > most.bytes) throw new Error(`the output has more than ${most.bytes} bytes`);
+    yield file;
+  }
+}
+
 export async function* renamed(
   files: AsyncIterable<FileEntry>,
   rename: (name: string) => string | null,

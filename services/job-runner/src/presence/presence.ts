@@ -63,7 +63,11 @@ export class Presence {
   /** Shown as soon as the write before is done; of several in a row the last. */
   setJob(job: string): void {
     this.#job = job;
-    if (!this.#writing) void this.#writeJob();
+    if (!this.#writing)
+      this.#writeJob().catch((error: unknown) => {
+        this.#writing = false;
+        this.#ports.log.warn({ err: error }, "the registry could not be told of the job");
+      });
   }
 
   async stop(): Promise<void> {

@@ -49,7 +49,10 @@ export class WorkLoop {
 
   start(): void {
     this.#taking = this.#takeOn();
-    void this.#renewOn();
+    this.#renewOn().catch((error: unknown) => {
+      this.#ports.log.error({ err: error }, "leases cannot be renewed");
+      this.dropAll("leases cannot be renewed");
+    });
   }
 
   /** Only whoever stands in the registry takes jobs. */

@@ -235,8 +235,10 @@ export class Context {
       if (used !== null && before !== null && used - before > maxMs)
         this.end("cpu", `used more than ${maxMs} ms of a processor`);
     };
-    void look();
-    const timer = setInterval(() => void look(), CPU_LOOK_MS);
+    // A process that is gone has no times any more.
+    const lookAside = (): void => void look().catch(() => undefined);
+    lookAside();
+    const timer = setInterval(lookAside, CPU_LOOK_MS);
     return () => clearInterval(timer);
   }
 }

@@ -72,7 +72,7 @@ function openContext(handler: Handler, { standing, egress, filesDir, settings }:
     resultBytes: RESULT_BYTES,
     startMs: START_MS,
   });
-  void context.gone.then(() => over.abort());
+  context.gone.then(() => over.abort()).catch(() => undefined);
   return context;
 }
 

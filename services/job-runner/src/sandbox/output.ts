@@ -1,4 +1,5 @@
 /** What a context prints, cut into lines and given to the job that runs, up to a bound. */
+import { StringDecoder } from "node:string_decoder";
 
 export interface Output {
   /** Of this job, in order; cut off beyond the bounds. */
@@ -21,6 +22,8 @@ export class OutputReader {
   #onMark: (() => void) | null = null;
   #bytes = 0;
   #rest = "";
+  /** A character may come in two chunks. */
+  #decoder = new StringDecoder("utf8");
   #lines: string[] = [];
   #dropped = 0;
 
@@ -33,6 +36,7 @@ export class OutputReader {
     this.#mark = mark;
     this.#bytes = 0;
     this.#rest = "";
+    this.#decoder = new StringDecoder("utf8");
     this.#lines = [];
     this.#dropped = 0;
   }
@@ -54,7 +58,7 @@ export class OutputReader {
       this.#onFlood();
       return;
     }
-    const lines = (this.#rest + chunk.toString("utf8")).split("\n");
+    const lines = (this.#rest + this.#decoder.write(chunk)).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.#line(line);
   }

@@ -48,7 +48,7 @@ export class ContextPool {
     const context = this.#ports.open(handler);
     this.#all.add(context);
     this.#ports.onCount(this.#all.size);
-    void context.gone.then(() => this.#forget(context));
+    context.gone.then(() => this.#forget(context)).catch(() => undefined);
     return { context, isNew: true };
   }
 

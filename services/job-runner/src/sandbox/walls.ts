@@ -78,7 +78,7 @@ async function findTools(): Promise<Tools | string> {
   const libraries = new Set<string>();
   for (const program of [process.execPath, at("setpriv")]) {
     const linked = await run(at("ldd"), [program]).catch(() => ({ stdout: "" }));
-    for (const [library] of linked.stdout.matchAll(/\/\S+(?= \(0x)/g)) libraries.add(library);
+    for (const [library] of linked.stdout.matchAll(/(?<!\S)\/\S+(?= \(0x)/g)) libraries.add(library);
   }
   const { sh, unshare, setpriv, chroot, env } = {
     sh: at("sh"),

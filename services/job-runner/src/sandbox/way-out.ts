@@ -45,9 +45,10 @@ export function openWayOut(line: Line, ports: WayOutPorts): void {
         return;
       }
       open += 1;
-      void answer(question.data, ports).then((given) => {
-        line.write(frameOf({ n: question.data.n, ...given }), () => (open -= 1));
-      });
+      answer(question.data, ports)
+        .catch((): Given => ({ error: "the request could not be sent" }))
+        .then((given) => line.write(frameOf({ n: question.data.n, ...given }), () => (open -= 1)))
+        .catch(() => line.destroy());
     }
   });
 }

@@ -1,9 +1,9 @@
 /** The secrets of a compose fleet, as files: made once, kept as long as the fleet's data. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { mintRoleTokens, ROLES, type RoleTokens } from "@sluice/access";
+import { mintRoleTokens, parseTokenFile, printTokenFile, ROLES, type RoleTokens, SERVICES_ROLES } from "@sluice/access";
 import { z } from "zod";
 
 export interface SecretsOptions {
@@ -16,7 +16,7 @@ const YEAR_MS = 365 * 86_400_000;
 /** What the sample profile is called. */
 const COLLECTION = "sluice_demo_content";
 const PLAIN_TOKENS = "tokens.json";
-const Tokens = z.record(z.enum(ROLES), z.string());
+const Tokens = z.partialRecord(z.enum(ROLES), z.string());
 
 /** Answers with the tokens in plain text: for whoever started the fleet. */
 export async function provideSecrets({ folder, database }: SecretsOptions): Promise<RoleTokens> {
@@ -29,21 +29,35 @@ export async function provideSecrets({ folder, database }: SecretsOptions): Prom
   const url = `mysql://sluice:${password}@${database.host}:${database.port}/inventory`;
   await keep(folder, "inventory_url", () => url);
   const tokens = await provideTokens(folder);
-  await keep(folder, "jobs_token", () => tokens.admin);
+  for (const role of SERVICES_ROLES) await write(folder, `${role}_token`, tokens[role], 0o444);
   return tokens;
 }
 
 async function provideTokens(folder: string): Promise<RoleTokens> {
   const plain = join(folder, PLAIN_TOKENS);
-  if (existsSync(plain)) return Tokens.parse(JSON.parse(await readFile(plain, "utf8")));
-  const { tokens, file } = mintRoleTokens({
+  const known = existsSync(plain) ? Tokens.parse(JSON.parse(await readFile(plain, "utf8"))) : {};
+  const before = existsSync(join(folder, "auth_tokens")) ? await readFile(join(folder, "auth_tokens"), "utf8") : "";
+  const minted = mintRoleTokens({
     depositorsCollection: COLLECTION,
     createdBy: "npm run compose",
     nowMs: Date.now(),
     lifeMs: YEAR_MS,
     random: randomBytes,
   });
-  await write(folder, "auth_tokens", file, 0o444);
+  // A fleet that is older than a role keeps the tokens that it has.
+  const missing = ROLES.filter((role) => known[role] === undefined);
+  const tokens = { ...minted.tokens, ...known };
+  if (missing.length === 0) return tokens;
+  const records = [before, minted.file]
+    .map((text) => parseTokenFile(text))
+    .map((read) => (read.ok ? [...read.tokens.values()] : []));
+  const [kept = [], made = []] = records;
+  await write(
+    folder,
+    "auth_tokens",
+    printTokenFile([...kept, ...made.filter(({ role }) => missing.includes(role))]),
+    0o444,
+  );
   await write(folder, PLAIN_TOKENS, `${JSON.stringify(tokens, null, 2)}\n`, 0o400);
   return tokens;
 }
@@ -59,6 +73,8 @@ async function keep(folder: string, name: string, make: () => string): Promise<s
 }
 
 async function write(folder: string, name: string, text: string, mode: number): Promise<void> {
+  // Not into the file that is there: nobody may write it.
+  await rm(join(folder, name), { force: true });
   await writeFile(join(folder, name), text, { mode });
   // Whatever the umask took away: a service that cannot read its secret does not start.
   await chmod(join(folder, name), mode);

@@ -11,7 +11,7 @@ export function imageProblems(objects: readonly KubernetesObject[]): readonly st
   });
   const strange = servicesOf(objects).flatMap((workload) => {
     const wanted = `sluice/${workload.metadata.name}`;
-    const images = podOf(workload).containers.map(({ image }) => image.replace(/[:@].*$/, ""));
+    const images = podOf(workload).containers.map(({ image }) => image.split(/[:@]/, 1)[0] ?? "");
     return images.filter((image) => image !== wanted).map((image) => `${wanted} is expected, not ${image}`);
   });
   return [...loose.map((image) => `${image}: is not pinned`), ...strange];

@@ -97,7 +97,7 @@ function queriesOf(objects: readonly KubernetesObject[]): readonly Query[] {
 }
 
 const SERIES = /\b(?<name>sluice[_:][a-z0-9_:]+)(?:\{(?<matchers>[^}]*)\})?/g;
-const MATCHER = /(?<label>\w+)\s*(?<operator>=~|!~|!=|=)\s*"(?<value>[^"]*)"/g;
+const MATCHER = /(?<!\w)(?<label>\w+)\s*(?<operator>=~|!~|!=|=)\s*"(?<value>[^"]*)"/g;
 const OF_A_HISTOGRAM = /_(?:bucket|sum|count)$/;
 
 function queryProblems(

@@ -115,10 +115,13 @@ export function makeLive({ readSigns, everyMs }: LiveParts): Live {
 
   function keepTurning(): void {
     timer ??= setTimeout(() => {
-      void turn().finally(() => {
-        timer = null;
-        if (watched.size > 0) keepTurning();
-      });
+      // What could not be looked at is looked at in the next turn.
+      turn()
+        .catch(() => undefined)
+        .finally(() => {
+          timer = null;
+          if (watched.size > 0) keepTurning();
+        });
     }, everyMs).unref();
   }
 

@@ -113,7 +113,7 @@ export function versionOfJob(inventory: Inventory, job: string): number | null {
 }
 
 function userOf(user: string): { name: string; address?: string } {
-  const address = /[^\s<>,;"]+@[^\s<>,;"]+/.exec(user)?.[0];
+  const address = /[^\s<>,;"@]{1,64}@[^\s<>,;"]{1,255}/.exec(user)?.[0];
   return { name: user === "" ? "unknown" : user, ...(address === undefined ? {} : { address: `mailto:${address}` }) };
 }
 

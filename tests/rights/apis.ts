@@ -1,0 +1,130 @@
+/** Each API once, in this process, with as little behind it as answers: what counts is who comes so far. */
+import { type Authenticator, type Caller, isRole, type Role } from "@sluice/access";
+import { type createApp, listen, makeGuesses, type WallOptions } from "@sluice/http-api";
+import { Errands, jobOperations } from "@sluice/job-doors";
+import { silentLog } from "@sluice/stage-runtime";
+import { systemClock } from "@sluice/zookeeper";
+import { randomBytes } from "node:crypto";
+import { MemoryQueue } from "../../packages/job-doors/test/support/memory-queue.ts";
+import { portsOf } from "../../packages/job-doors/test/support/http-door.ts";
+import { adminApp } from "../../services/admin/src/http/app.ts";
+import type { AdminDeps } from "../../services/admin/src/http/deps.ts";
+import { makeSessions } from "../../services/admin/src/http/sessions.ts";
+import { makeApp } from "../../services/batch-intake/src/http/app.ts";
+import { startApp } from "../../services/batch-intake/test/http-support.ts";
+import type { Cleanups } from "../../services/batch-intake/test/support.ts";
+import { jobApp } from "../../services/job-api/src/http-app.ts";
+import { purgeOperation } from "../../services/job-api/src/purge.ts";
+
+type Express = ReturnType<typeof createApp>;
+
+export interface Api {
+  readonly app: Express;
+  readonly url: string;
+}
+
+/** Bound to nothing; to what is asked for; to something else. */
+export const SCOPES = ["all", "own", "other"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export const OWN = { collection: "demo_content", tenant: "acme" } as const;
+const BOUND = {
+  all: { scope: "all", tenants: "all" },
+  own: { scope: [OWN.collection], tenants: [OWN.tenant] },
+  other: { scope: ["other_content"], tenants: ["other"] },
+} as const satisfies Record<Scope, Pick<Caller, "scope" | "tenants">>;
+
+export const credentialsFor = (role: Role, scope: Scope): string => `Bearer ${role}.${scope}`;
+
+const authenticator: Authenticator = {
+  authenticate(credentials) {
+    if (credentials === undefined) return Promise.resolve({ kind: "anonymous" });
+    const [role, scope] = credentials.replace("Bearer ", "").split(".");
+    const bound = SCOPES.find((each) => each === scope);
+    if (!isRole(role) || bound === undefined) return Promise.resolve({ kind: "refused", why: "nobody" });
+    const caller: Caller = { id: `token:${role}${bound}`, name: role, role, ...BOUND[bound] };
+    return Promise.resolve({ kind: "caller", caller });
+  },
+};
+
+const wall: WallOptions = { authenticator, callsPerMinute: 1_000_000, hosts: "any" };
+
+/** Whatever is asked of it fails. */
+const fails = (): never => {
+  throw new Error("there is nothing");
+};
+const nothing = (): never => new Proxy({}, { get: () => fails }) as never;
+
+const ignored = (): void => undefined;
+const uncounted = (): never =>
+  new Proxy({}, { get: () => ({ inc: ignored, set: ignored, observe: ignored }) }) as never;
+
+async function served(app: Express, cleanups: Cleanups): Promise<Api> {
+  const listening = await listen(app, { port: 0 });
+  if (!listening.ok) throw new Error(listening.message);
+  cleanups.add(() => listening.server.close(0));
+  return { app, url: listening.server.url };
+}
+
+export async function openIntake(cleanups: Cleanups): Promise<Api> {
+  const { deps } = await startApp(cleanups, 1_000_000, 100, wall);
+  return served(makeApp(deps), cleanups);
+}
+
+export async function openAdmin(cleanups: Cleanups): Promise<Api> {
+  const deps: AdminDeps = {
+    queue: () => null,
+    clock: systemClock,
+    log: silentLog(),
+    metrics: uncounted(),
+    index: nothing(),
+    overviews: nothing(),
+    history: nothing(),
+    profiles: { names: () => [], get: () => ({ ok: false, problem: "there is none" }) },
+    archive: null,
+    topics: nothing(),
+    randomBytes,
+    settings: { version: "1", workingDir: "/nowhere", outboxDir: null, logsDir: null },
+  };
+  const { monotonicMs } = systemClock;
+  const app = adminApp({
+    deps,
+    authenticator,
+    sessions: makeSessions({ idleMs: 1e6, maxMs: 1e6, alwaysSecure: false, monotonicMs, randomBytes }),
+    limits: wall,
+    trustedProxies: [],
+    jobApiUrl: null,
+    pages: () => undefined,
+  });
+  return served(app, cleanups);
+}
+
+const failed = (error: unknown): never => {
+  throw error;
+};
+
+/** And how to make a deposit for later there: answers with its number. */
+export async function openJobApi(cleanups: Cleanups): Promise<Api & { readonly newDeposit: () => Promise<number> }> {
+  const queue = new MemoryQueue();
+  const app = jobApp({
+    operations: [
+      ...jobOperations({ ...portsOf(queue), errands: new Errands(queue.later, { onError: failed }) }),
+      purgeOperation({ runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) }, 1),
+    ],
+    wall: { ...wall, guesses: makeGuesses() },
+    trustedProxies: [],
+    metrics: uncounted(),
+    log: silentLog(),
+    version: "1",
+  });
+  const api = await served(app, cleanups);
+  const newDeposit = async (): Promise<number> => {
+    const made = await fetch(`${api.url}/v1/tenants/system/commands/CreateJob`, {
+      method: "POST",
+      headers: { authorization: credentialsFor("admin", "all"), "content-type": "application/json" },
+      body: '{"name":"fleet/deposit"}',
+    });
+    return ((await made.json()) as { readonly jobID: number }).jobID;
+  };
+  return { ...api, newDeposit };
+}

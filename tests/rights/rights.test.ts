@@ -1,0 +1,165 @@
+/** Every endpoint of every API, for every role and scope, against one table. */
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Role, ROLES } from "@sluice/access";
+import { BATCH_REQUESTS } from "@sluice/wire";
+import { makeCleanups } from "../../services/batch-intake/test/support.ts";
+import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, type Scope, SCOPES } from "./apis.ts";
+import { type Right, RIGHTS } from "./table.ts";
+
+const cleanups = makeCleanups();
+const apis = new Map<string, Api>();
+let newDeposit: () => Promise<number>;
+beforeAll(async () => {
+  apis.set("intake", await openIntake(cleanups));
+  apis.set("admin", await openAdmin(cleanups));
+  const jobApi = await openJobApi(cleanups);
+  apis.set("job-api", jobApi);
+  ({ newDeposit } = jobApi);
+});
+afterAll(() => cleanups.run());
+const apiOf = (name: string): Api => apis.get(name)!;
+
+const CALLERS = ROLES.flatMap((role) => SCOPES.map((scope) => [role, scope] as const));
+
+/** As they were registered: what a document of the API leaves out is here too. */
+function routesOf({ app }: Api): readonly string[] {
+  const layers = app.router.stack.flatMap(({ route }) => (route === undefined ? [] : [route]));
+  return layers.flatMap(({ path, stack }) => [
+    ...new Set(stack.map(({ method }) => `${method.toUpperCase()} ${path}`)),
+  ]);
+}
+
+const bodyOf = (path: string, tenant: string, deposit: number): unknown => {
+  if (path.endsWith("/take")) return { worker: "w", tenants: [tenant] };
+  if (path.endsWith("/renew")) return { leases: [{ tenant, jobID: 1, lease: "x" }] };
+  if (path.endsWith("/CreateJob")) return { name: "fleet/deposit" };
+  if (/\/(Cancel|Delete)Job$/.test(path)) return { jobID: deposit };
+  if (path === "/v1/tenants/:tenant/handlers/:type") return { lang: "node", body: "return 200" };
+  return path === "/v1/batches" ? { profile: OWN.collection, payload_url: "https://example.org/a.checkm" } : {};
+};
+
+function queryOf(path: string, tenant: string): string {
+  if (path.startsWith("/v2/")) return `?tenant=${tenant}`;
+  return path === "/v1/tenants/:tenant/jobs" ? "?name=fleet/deposit" : "";
+}
+
+/** Of the tenant's deposits for later, where a job is asked for. */
+async function ask(api: Api, row: string, credentials: string | null, tenant: string = OWN.tenant): Promise<number> {
+  const [method = "", path = ""] = row.split(" ");
+  // One that nobody has ended before.
+  const deposit = tenant === "system" ? await newDeposit() : 7;
+  const filled = path
+    .replace(/:(tenant|client)/, tenant)
+    .replace(":stage", "estimator")
+    .replace(":id", String(deposit))
+    .replaceAll(/:\w+/g, "x");
+  const given = new AbortController();
+  const response = await fetch(`${api.url}${filled}${queryOf(path, tenant)}`, {
+    method,
+    headers: {
+      ...(credentials === null ? {} : { authorization: credentials }),
+      ...(path.startsWith("/poster/") ? {} : { "content-type": "application/json" }),
+    },
+    ...(method === "POST" || method === "PUT" ? { body: contentOf(path, tenant, deposit) } : {}),
+    signal: given.signal,
+  });
+  // A stream would go on.
+  given.abort();
+  return response.status;
+}
+
+function contentOf(path: string, tenant: string, deposit: number): string | FormData {
+  if (!path.startsWith("/poster/")) return JSON.stringify(bodyOf(path, tenant, deposit));
+  const form = new FormData();
+  form.append("profile", OWN.collection);
+  form.append("file", new Blob(["hello"]), "object.txt");
+  return form;
+}
+
+function isLetIn({ roles, bound, foreign }: Right, role: Role, scope: Scope): boolean {
+  if (!roles.includes(role)) return false;
+  return scope === "all" || (bound && (scope === "own" || foreign !== "refused"));
+}
+
+describe.each(Object.entries(RIGHTS))("%s", (name, rights) => {
+  const rows = Object.entries(rights);
+
+  test("has the endpoints of the table, and no other", () => {
+    expect([...new Set(routesOf(apiOf(name)))].sort()).toEqual(Object.keys(rights).sort());
+  });
+
+  test.each(rows)("%s is for those whom the table names", async (row, right) => {
+    const nobodys = await ask(apiOf(name), row, null);
+    if (right === "anybody") {
+      expect([401, 403]).not.toContain(nobodys);
+      return;
+    }
+    expect(nobodys).toBe(401);
+    for (const [role, scope] of CALLERS) {
+      const status = await ask(apiOf(name), row, credentialsFor(role, scope));
+      expect({ role, scope, refused: status === 403 }).toEqual({ role, scope, refused: !isLetIn(right, role, scope) });
+      expect(status).not.toBe(401);
+    }
+  });
+
+  test("knows nobody at a path that is none", async () => {
+    expect(await ask(apiOf(name), "GET /v1/other", null)).toBe(401);
+  });
+});
+
+const inSystem = Object.entries(RIGHTS["job-api"]).flatMap(([row, right]) =>
+  right === "anybody" || right.inSystem === undefined ? [] : [[row, right.inSystem] as const],
+);
+
+test.each(inSystem)("%s among the fleet's own jobs", async (row, roles) => {
+  for (const role of ROLES) {
+    const status = await ask(apiOf("job-api"), row, credentialsFor(role, "all"), "system");
+    expect({ role, refused: status === 403 }).toEqual({ role, refused: !roles.includes(role) });
+  }
+});
+
+const SCHEDULES = "/v1/tenants/system";
+test.each<readonly [string, string, unknown]>([
+  ["POST", `${SCHEDULES}/commands/CreateJob`, { name: "fleet/snapshot" }],
+  ["POST", `${SCHEDULES}/commands/CreateJob`, { name: "fleet/deposits" }],
+  ["POST", `${SCHEDULES}/commands/CreateJob`, { name: "fleet/deposit", onFinish: "fleet/snapshot" }],
+  ["POST", `${SCHEDULES}/commands/CreateJob`, { name: "fleet/deposit", parentJobID: 1 }],
+  ["GET", `${SCHEDULES}/jobs`, null],
+  ["GET", `${SCHEDULES}/jobs?name=*`, null],
+  ["GET", `${SCHEDULES}/jobs?name=fleet/deposit,fleet/*`, null],
+])("a scheduler has no other job of the fleet: %s %s %j", async (method, path, body) => {
+  const response = await fetch(`${apiOf("job-api").url}${path}`, {
+    method,
+    headers: { authorization: credentialsFor("scheduler", "all"), "content-type": "application/json" },
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(response.status).toBe(403);
+});
+
+test("a scheduler can neither see nor end a job of the fleet that does not deposit", async () => {
+  const { url } = apiOf("job-api");
+  const as = (role: Role) => ({ authorization: credentialsFor(role, "all"), "content-type": "application/json" });
+  const post = (role: Role, verb: string, body: unknown): Promise<Response> =>
+    fetch(`${url}${SCHEDULES}/commands/${verb}`, { method: "POST", headers: as(role), body: JSON.stringify(body) });
+  const { jobID } = (await (await post("runner", "CreateJob", { name: "fleet/snapshot" })).json()) as { jobID: number };
+  expect((await fetch(`${url}${SCHEDULES}/jobs/${jobID}`, { headers: as("scheduler") })).status).toBe(403);
+  for (const verb of ["CancelJob", "DeleteJob"]) expect((await post("scheduler", verb, { jobID })).status).toBe(403);
+  expect((await fetch(`${url}${SCHEDULES}/jobs/${jobID}`, { headers: as("runner") })).status).toBe(200);
+});
+
+test.each(BATCH_REQUESTS.filter((action) => action !== "clean-up"))(
+  "a maintainer has batches cleaned up, and nothing else: %s",
+  async (action) => {
+    const order = async (role: Role, asked: string): Promise<number> =>
+      (
+        await fetch(`${apiOf("admin").url}/v1/batches/bid0000000001/actions`, {
+          method: "POST",
+          headers: { authorization: credentialsFor(role, "all"), "content-type": "application/json" },
+          body: JSON.stringify({ action: asked, reason: "a test" }),
+        })
+      ).status;
+    expect(await order("maintainer", action)).toBe(403);
+    expect(await order("maintainer", "clean-up")).not.toBe(403);
+    expect(await order("operator", action)).not.toBe(403);
+  },
+);

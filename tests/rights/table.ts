@@ -1,0 +1,173 @@
+/**
+ * Who may ask for what, once, in plain words, apart from the code that decides it: the walk beside it compares every endpoint of
+ * every API with it, and one that is not here fails it.
+ */
+import type { Role } from "@sluice/access";
+
+export interface Right {
+  readonly roles: readonly Role[];
+  /** Also for callers who are bound to some collections and tenants? */
+  readonly bound: boolean;
+  /** Who is bound to other ones than are asked for is refused. */
+  readonly foreign: "refused" | "sees nothing of them";
+  /** In the tenant of the fleet's own jobs, for callers of all tenants; absent = the path has no tenant. */
+  readonly inSystem?: readonly Role[];
+}
+
+const right = (roles: string, bound: "bound" | "unbound", more: Partial<Right> = {}): Right => ({
+  roles: roles.split(" ") as Role[],
+  bound: bound === "bound",
+  foreign: "sees nothing of them",
+  ...more,
+});
+const rolesIn = (roles: string): readonly Role[] => roles.split(" ") as Role[];
+
+const SEE = right("depositor viewer operator admin maintainer", "bound");
+const SUBMIT = right("depositor operator admin", "bound", { foreign: "refused" });
+const FLEET = right("viewer operator admin", "bound");
+const DEPOSITS = right("operator admin", "bound");
+const CLEAN_UP = right("operator admin maintainer", "bound");
+const OWN_SCHEDULES = right("depositor operator admin", "bound");
+const RUN_SCHEDULES = right("admin maintainer", "unbound");
+const SWITCHES = right("operator admin", "unbound");
+const AUDIT = right("viewer operator admin", "unbound");
+const TREE = right("operator admin maintainer", "unbound");
+const NODES = right("operator admin", "unbound");
+const ADMINS = right("admin", "unbound");
+const ofTenants = { foreign: "refused", inSystem: rolesIn("admin runner") } as const;
+const USE = right("depositor operator admin runner", "bound", ofTenants);
+const SCHEDULE = { ...USE, inSystem: rolesIn("admin runner scheduler") };
+const LOOK = right("depositor viewer operator admin runner", "bound", {
+  foreign: "refused",
+  inSystem: rolesIn("depositor viewer operator admin runner"),
+});
+const LOOK_SCHEDULE = { ...LOOK, inSystem: rolesIn("depositor viewer operator admin runner scheduler") };
+/** What depositors gave to be submitted later, whole. */
+const SEALED = right("admin scheduler", "bound", { foreign: "refused", inSystem: rolesIn("admin scheduler") });
+const LOOK_AROUND = right("depositor viewer operator admin runner", "bound");
+const WORKERS = right("operator admin runner", "unbound");
+const CRASHES = right("operator admin runner", "unbound", ofTenants);
+
+type Rights = Readonly<Record<string, Right | "anybody">>;
+
+const DOCS: Rights = {
+  "GET /openapi.json": "anybody",
+  "GET /docs": "anybody",
+  "GET /docs/docs.css": "anybody",
+  "GET /docs/try-it.js": "anybody",
+};
+
+const INTAKE: Rights = {
+  ...DOCS,
+  ...Object.fromEntries(
+    ["submit", "add", "update"].flatMap((verb) => [
+      [`POST /poster/${verb}`, SUBMIT],
+      [`POST /poster/${verb}/:scheme/:shoulder/:objectid`, SUBMIT],
+    ]),
+  ),
+  "POST /v1/batches": SUBMIT,
+  "GET /v1/batches": SEE,
+  "GET /v1/batches/:id": SEE,
+  "GET /v1/batches/:id/events": SEE,
+  "GET /v1/batches/:id/jobs": SEE,
+  "GET /v1/batches/:id/refusals": SEE,
+  "GET /v1/jobs/:id": SEE,
+  "GET /v1/jobs/:id/events": SEE,
+  "GET /v1/schedules": SEE,
+  "GET /v1/schedules/:id": SEE,
+  "DELETE /v1/schedules/:id": OWN_SCHEDULES,
+  "POST /v1/schedules/:id/runs": RUN_SCHEDULES,
+};
+
+const ADMIN: Rights = {
+  ...DOCS,
+  // Whoever has a token may begin a session with it, and anybody end their own.
+  "POST /login": "anybody",
+  "POST /logout": "anybody",
+  "GET /v1/me": SEE,
+  "GET /v1/model": SEE,
+  "GET /v1/overview": FLEET,
+  "GET /v1/overview/events": FLEET,
+  "GET /v1/history": FLEET,
+  "GET /v1/stages": FLEET,
+  "POST /v1/stages/:stage/actions": SWITCHES,
+  "POST /v1/queue/actions": SWITCHES,
+  "GET /v1/workers": FLEET,
+  "POST /v1/workers/:id/actions": SWITCHES,
+  "GET /v1/collections": SEE,
+  "POST /v1/collections/:name/actions": DEPOSITS,
+  "GET /v1/batches": SEE,
+  "GET /v1/batches/:id": SEE,
+  "GET /v1/batches/:id/events": SEE,
+  "GET /v1/batches/:id/jobs": SEE,
+  "GET /v1/batches/:id/mails": SEE,
+  "POST /v1/batches/:id/actions": CLEAN_UP,
+  "GET /v1/jobs": SEE,
+  "GET /v1/jobs/:id": SEE,
+  "GET /v1/jobs/:id/events": SEE,
+  "GET /v1/jobs/:id/files": SEE,
+  "GET /v1/jobs/:id/logs": FLEET,
+  "POST /v1/jobs/:id/actions": DEPOSITS,
+  "POST /v1/jobs/actions/preview": DEPOSITS,
+  "POST /v1/jobs/actions": DEPOSITS,
+  "GET /v1/operations": DEPOSITS,
+  "GET /v1/operations/:id": DEPOSITS,
+  "GET /v1/operations/:id/events": DEPOSITS,
+  "DELETE /v1/operations/:id": DEPOSITS,
+  "GET /v1/audit": AUDIT,
+  "GET /v1/audit/check": AUDIT,
+  "POST /v1/fsck": TREE,
+  "GET /v1/snapshot": TREE,
+  "POST /v1/fsck/repairs": ADMINS,
+  "GET /v1/nodes": NODES,
+  "GET /v1/tokens": ADMINS,
+  "POST /v1/tokens": ADMINS,
+  "DELETE /v1/tokens/:id": ADMINS,
+  "GET /v1/mails": FLEET,
+};
+
+const command = (verb: string): string => `POST /v1/tenants/:tenant/commands/${verb}`;
+const USED = ["CreateJobs", "GetJob", "GetJobs", "UpdateJob", "FinishJob", "RetryJob", "FailJob", "RequeueJobs"];
+
+const JOB_API: Rights = {
+  ...DOCS,
+  ...Object.fromEntries(USED.map((verb) => [command(verb), USE])),
+  [command("CreateJob")]: SCHEDULE,
+  [command("CancelJob")]: SCHEDULE,
+  [command("DeleteJob")]: SCHEDULE,
+  [command("QueryJob")]: LOOK,
+  [command("Status")]: LOOK,
+  [command("CrashBedrockJob")]: CRASHES,
+  [command("ClearCrashedBedrockJobs")]: CRASHES,
+  "GET /v1/tenants": LOOK_AROUND,
+  "GET /v1/tenants/:tenant/types": LOOK,
+  "GET /v1/tenants/:tenant/jobs": LOOK_SCHEDULE,
+  "GET /v1/tenants/:tenant/jobs/:id": LOOK_SCHEDULE,
+  "GET /v1/tenants/:tenant/jobs/:id/sealed": SEALED,
+  "GET /v1/tenants/:tenant/jobs/:id/result": LOOK,
+  "GET /v1/tenants/:tenant/runs": LOOK,
+  "GET /v1/shards": FLEET,
+  "POST /v1/take": USE,
+  "POST /v1/workers/:worker/renew": USE,
+  "POST /v1/workers/:worker/release": WORKERS,
+  "GET /v1/workers": FLEET,
+  "GET /v1/tenants/:tenant/handlers": LOOK,
+  "GET /v1/tenants/:tenant/handlers/:type": LOOK,
+  "PUT /v1/tenants/:tenant/handlers/:type": USE,
+  "DELETE /v1/tenants/:tenant/handlers/:type": USE,
+  "POST /v1/purge": WORKERS,
+  "POST /v2/keys/jobs": USE,
+  "GET /v2/keys/jobs": LOOK,
+  "GET /v2/keys/jobs/:id": LOOK,
+  "GET /v2/keys/new": LOOK,
+  "GET /v2/keys/running": LOOK,
+  "GET /v2/keys/finished": LOOK,
+  "GET /v2/keys/workers": FLEET,
+  "POST /:client/job/:type/add": USE,
+  "POST /:client/handler/add/:type/add": USE,
+  "GET /:client/handler/get/:type": LOOK,
+  "POST /:client/handler/del/:type/delete": USE,
+  "DELETE /:client/handler/del/:type/delete": USE,
+};
+
+export const RIGHTS = { intake: INTAKE, admin: ADMIN, "job-api": JOB_API } as const;

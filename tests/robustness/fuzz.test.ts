@@ -1,0 +1,71 @@
+/** Parsers of strangers' bytes answer or refuse, whatever comes, in a time that grows no faster than what came. */
+import { afterAll, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+
+import { FUZZ_TARGETS, type FuzzTarget } from "./fuzz-targets.ts";
+
+const isWhole = process.env["ROBUSTNESS"] === "whole";
+const seed = Number(process.env["SLUICE_SEED"] ?? (isWhole ? Date.now() % 2_147_483_647 : 11));
+const WHOLE_MS = 60_000;
+const FEW_RUNS = 60;
+
+afterAll(() => {
+  process.stderr.write(`SLUICE_SEED=${seed}\n`);
+});
+
+describe("answers or refuses, and throws nothing", () => {
+  const limits = isWhole
+    ? { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: WHOLE_MS }
+    : { numRuns: FEW_RUNS };
+  test.each(FUZZ_TARGETS)(
+    "$name",
+    async ({ arbitrary, run }) => {
+      const property = fc.asyncProperty(arbitrary, async (input) => {
+        await run(input);
+      });
+      await fc.assert(property, { seed, ...limits });
+    },
+    3 * WHOLE_MS,
+  );
+});
+
+/** Quadratic work takes 16 times as long for four times the bytes, linear work 4 times. */
+const BYTES = 50_000;
+const GROWTH = 4;
+const MOST = 10;
+/** Below this the clock of the processor says nothing. */
+const NOISE_MICROS = 20_000;
+const TRIES = 5;
+
+async function cpuMicros(run: FuzzTarget["run"], input: Buffer): Promise<number> {
+  let best = Infinity;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = process.cpuUsage();
+    await run(input);
+    const { user, system } = process.cpuUsage(before);
+    best = Math.min(best, user + system);
+    if (best < NOISE_MICROS) break;
+  }
+  return best;
+}
+
+describe("takes no more than linear time", () => {
+  test.each(FUZZ_TARGETS.filter(({ grows }) => grows !== undefined))(
+    "$name",
+    async ({ run, grows }) => {
+      const small = grows?.(BYTES) ?? [];
+      const large = grows?.(GROWTH * BYTES) ?? [];
+      for (const [at, input] of large.entries()) {
+        const much = await cpuMicros(run, input);
+        if (much < NOISE_MICROS) continue;
+        const little = Math.max(await cpuMicros(run, small[at] ?? Buffer.alloc(0)), NOISE_MICROS / GROWTH);
+        expect({ input: input.subarray(0, 60).toString(), isLinear: much / little < MOST, much, little }).toMatchObject(
+          {
+            isLinear: true,
+          },
+        );
+      }
+    },
+    3 * WHOLE_MS,
+  );
+});
