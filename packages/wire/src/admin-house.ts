@@ -48,7 +48,11 @@ export const HOUSE_ENDPOINTS = {
     group: "Audit",
     summary: "Every change by a person or a program, newest first",
     permission: "see-audit",
-    query: z.strictObject({ ...page, actor: z.string().max(200).optional(), target: z.string().max(200).optional() }),
+    query: z.strictObject({
+      ...page,
+      actor: z.string().max(300).optional().describe("a caller's name or id"),
+      target: z.string().max(200).optional(),
+    }),
     answer: pageOf(AuditView),
     status: 200,
   }),

@@ -6,7 +6,11 @@ import { batchState, jobState, reason, stage, time } from "./common.ts";
 export const AuditView = z.object({
   number: z.number().int(),
   at: time.nullable(),
-  actor: z.string(),
+  actor: z.string().describe("the caller's name"),
+  caller: z
+    .string()
+    .nullable()
+    .describe("the caller's id; null where no API authenticated them, and before ids were kept"),
   action: z.string(),
   target: z.string(),
   reason: z.string(),
