@@ -3,9 +3,12 @@ import {
   egressSettings,
   type Environment,
   flag,
+  givenOnce,
   parseConfig,
   port,
+  type Relation,
   serviceUrl,
+  tokenFile,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -25,8 +28,9 @@ export const runnerConfig = baseConfig.extend({
   ...egressSettings,
   /** Where a job-api listens. */
   JOB_API_URL: serviceUrl().default("http://127.0.0.1:8082"),
-  /** May use jobs of the tenants it runs, and act on workers. JOB_API_TOKEN_FILE names a file that holds it. */
+  /** May use jobs of the tenants it runs, and act on workers; or the file that holds it, read again when it changes. */
   JOB_API_TOKEN: z.string().optional(),
+  JOB_API_TOKEN_FILE: tokenFile(),
   /** Only these tenants' jobs, and only these types (patterns); all if not said. */
   JOB_TENANTS: names(),
   JOB_TYPES: names(),
@@ -78,11 +82,14 @@ export const runnerConfig = baseConfig.extend({
   SYSTEM_SCHEDULES: flag().default(false),
   ADMIN_URL: serviceUrl().optional(),
   INTAKE_URL: serviceUrl().optional(),
-  /** For both; ADMIN_TOKEN_FILE names a file that holds it. */
+  /** For both; or the file that holds it, read again when it changes. */
   ADMIN_TOKEN: z.string().optional(),
+  ADMIN_TOKEN_FILE: tokenFile(),
   SNAPSHOTS_DIR: z.string().default("./data/snapshots"),
   REPORTS_DIR: z.string().default("./data/reports"),
 });
 export type RunnerConfig = Readonly<z.infer<typeof runnerConfig>>;
 
-export const loadConfig = (env: Environment): RunnerConfig => parseConfig("job-runner", runnerConfig, env);
+const RELATIONS: readonly Relation[] = [givenOnce("JOB_API_TOKEN"), givenOnce("ADMIN_TOKEN")];
+
+export const loadConfig = (env: Environment): RunnerConfig => parseConfig("job-runner", runnerConfig, env, RELATIONS);
