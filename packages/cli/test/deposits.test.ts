@@ -35,8 +35,8 @@ test("a deposit for later is listed, shown and cancelled by who made it, and by 
   expect((await ada("deposits list")).err).toContain("You have no deposits for later.");
   const id = await scheduled(`--first-run 2038-01-02T03:04:05Z --repeat "FINISHED, +1 DAY"`);
   const table = (await ada("deposits list")).out.split("\n");
-  expect(table[0]).toMatch(/^ *ID +STATE +NEXT RUN +LAST RUN +REPEAT$/);
-  expect(table[1]).toMatch(new RegExp(`^ *${id} +QUEUED +2038-01-02.* +FINISHED, \\+1 DAY$`));
+  expect(table[0]).toMatch(/^ *ID +STATE +NEXT RUN +LAST RUN +EXIT +PROFILE +SUBMITS$/);
+  expect(table[1]).toMatch(new RegExp(`^ *${id} +QUEUED +2038-01-02.* +- +${PROFILE} +https://content`));
   expect((await ada("deposits list -o name")).out).toBe(`${id}\n`);
   const shown = await ada(`deposits show ${id}`);
   expect(shown.out).toContain("https://content.example/a.checkm");
@@ -59,6 +59,7 @@ test("how its last run ended is shown; queries of URLs and mail addresses are sh
     return out.includes('"exit": 200') && out;
   });
   expect(shown).toContain('"runs": 1');
+  expect((await ada("deposits list -o wide")).out).toMatch(/ 200 .* bid0000000001\n/);
   const looks = [
     await ada("deposits list -o json"),
     await ada(`deposits show ${id} -o yaml`),

@@ -24,6 +24,16 @@ export const AuditVerdict = z.object({
   problem: z.string().nullable().describe("what is wrong with the chain of hashes"),
 });
 
+export const EndingTokenView = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  expires: z.string(),
+  expired: z.boolean(),
+  place: z.enum(["tree", "file"]).describe("file: AUTH_TOKENS_FILE of the admin"),
+});
+export type EndingTokenView = z.infer<typeof EndingTokenView>;
+
 export const TokenView = z.object({
   id: z.string(),
   name: z.string(),

@@ -51,7 +51,7 @@ function scheduleBook(): Schedules & { readonly jobs: (Kept | null)[] } {
     },
     describe(id) {
       const job = copy(id);
-      return job === null ? none() : ok({ ...listed(id, job), runs: [] } as unknown as QueuedJobDetail);
+      return job === null ? none() : ok({ ...listed(id, job), data: job.data, runs: [] } as unknown as QueuedJobDetail);
     },
     list(names) {
       const wanted = ({ name }: Kept): boolean =>
