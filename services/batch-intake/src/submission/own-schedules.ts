@@ -1,6 +1,12 @@
 /** A depositor's own deposits for later: they list, see and cancel them. Others' are not there for them. */
 import type { Answer } from "@sluice/client";
-import { type QueuedJobDetail, redactValue, type ScheduledDeposit, type ScheduledDepositDetail } from "@sluice/wire";
+import {
+  type QueuedJobDetail,
+  redactJson,
+  redactValue,
+  type ScheduledDeposit,
+  type ScheduledDepositDetail,
+} from "@sluice/wire";
 import { z } from "zod";
 import type { Depositor } from "./depositor.ts";
 import { nameOfDepositor, namesOf, type SchedulePage, type Schedules } from "./schedule.ts";
@@ -47,7 +53,11 @@ export async function seeOwn(
   if (!answer.ok) return noneOr(answer);
   const { sealed } = kept.value.data;
   const { runs } = shownIn(answer.value);
-  const last_runs = answer.value.runs.map(({ ended, exit, result }) => ({ ended, exit, result }));
+  const last_runs = answer.value.runs.map(({ ended, exit, result }) => ({
+    ended,
+    exit,
+    result: result === null ? null : redactJson(result),
+  }));
   const batch = redactValue(sealed.batch) as Readonly<Record<string, unknown>>;
   return { kind: "own", value: { ...listed(answer.value), runs, batch, last_runs } };
 }
@@ -68,7 +78,7 @@ function isTheirs(depositor: Depositor, { name, data }: Kept): boolean {
   return data.sealed.by.id === depositor.id && (name === own || name.startsWith(`${own}/`));
 }
 
-/** As the queue shows it to those who look: queries of URLs and mail addresses are left out. */
+/** Queries of URLs and mail addresses are left out, by the queue and here. */
 const Shown = z.object({
   sealed: z.object({
     batch: z.object({
@@ -80,7 +90,7 @@ const Shown = z.object({
   runs: z.int(),
 });
 
-const shownIn = ({ data }: QueuedJobDetail): z.infer<typeof Shown> => Shown.parse(data);
+const shownIn = ({ data }: QueuedJobDetail): z.infer<typeof Shown> => Shown.parse(redactValue(data));
 
 function listed(job: QueuedJobDetail): ScheduledDeposit {
   const { profile, payload_url, objects = [] } = shownIn(job).sealed.batch;
@@ -105,9 +115,9 @@ const Result = z.object({ why: z.string().optional(), bid: z.string().nullish(),
 function inWords(result: string | null): string | null {
   try {
     const { why, bid, id } = Result.parse(JSON.parse(result ?? ""));
-    return why ?? bid ?? id ?? result;
+    return result === null ? null : redactJson(why ?? bid ?? id ?? result);
   } catch {
-    return result;
+    return result === null ? null : redactJson(result);
   }
 }
 

@@ -5,7 +5,7 @@ import { ActionDialog } from "../actions/action-dialog.tsx";
 import { call } from "../api.ts";
 import { useList } from "../list.ts";
 import { Exit, Repeats } from "../queue/parts.tsx";
-import type { Place } from "../router.tsx";
+import { Link, type Place } from "../router.tsx";
 import { Head, ListMark, State, Time, TroubleBox } from "../ui/bits.tsx";
 import { Pager } from "../ui/pages.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -76,12 +76,18 @@ const COLUMNS: readonly Column<ScheduledDeposit>[] = [
     cell: ({ last_run, last_exit, last_result }) => (
       <>
         <Time at={last_run} /> {last_exit === null ? null : <Exit exit={last_exit} />}
-        <div class="quiet wrap">{last_result}</div>
+        <div class="quiet wrap">
+          <Result of={last_result} />
+        </div>
       </>
     ),
     by: ({ last_run }) => last_run ?? "",
   },
 ];
+
+/** The batch that the run made, or why it made none. */
+const Result = ({ of }: { readonly of: string | null }) =>
+  of !== null && /^bid\d{10}$/.test(of) ? <Link to={`/batches/${of}`}>{of}</Link> : <>{of}</>;
 
 const actions = (onCancel: (deposit: ScheduledDeposit) => void): Column<ScheduledDeposit> => ({
   name: "Actions",

@@ -33,7 +33,8 @@ export function EndingTokens({ all = false }: { readonly all?: boolean }) {
 
 const Ending = ({ token: { name, role, expires, expired, place } }: { readonly token: EndingTokenView }) => (
   <>
-    The {role} token of <strong>{name}</strong> {expired ? "ended" : "ends"} <Time at={expires} />.{" "}
+    The {role} token of <strong>{name}</strong> {expired ? "ended" : "ends"} <Time at={expires} /> (
+    {expires.slice(0, 10)}).{" "}
     {place === "tree" ? (
       <>
         Make a new one, give it to its holder, then revoke this one. <Link to="/tokens">Tokens</Link>
