@@ -7,14 +7,12 @@ import {
   checkedText,
   egressSettings,
   flag,
-  givenOnce,
   parseConfig,
   parsedText,
   port,
   type Environment,
   type Relation,
   serviceUrl,
-  tokenFile,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -62,7 +60,7 @@ export const intakeConfig = baseConfig.extend({
   /** A scheduler's, … */
   JOB_API_TOKEN: z.string().optional(),
   /** … or the file that holds it, read again when it changes. */
-  JOB_API_TOKEN_FILE: tokenFile(),
+  JOB_API_TOKEN_FILE: z.string().optional(),
   /** Deposits for later that one depositor can have. */
   SCHEDULES_PER_DEPOSITOR: wholeNumber({ min: 1, max: 200 }).default(100),
   /** From one run of such a deposit to the next. */
@@ -73,7 +71,6 @@ export type IntakeConfig = Readonly<z.infer<typeof intakeConfig>>;
 
 export const RELATIONS: readonly Relation[] = [
   ...ACCESS_RELATIONS,
-  givenOnce("JOB_API_TOKEN"),
   {
     path: "JOURNAL_SEGMENT_BYTES",
     needs: ["JOURNAL_SEGMENT_BYTES", "JOURNAL_MAX_BYTES"],

@@ -3,12 +3,9 @@ import {
   egressSettings,
   type Environment,
   flag,
-  givenOnce,
   parseConfig,
   port,
-  type Relation,
   serviceUrl,
-  tokenFile,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -30,7 +27,7 @@ export const runnerConfig = baseConfig.extend({
   JOB_API_URL: serviceUrl().default("http://127.0.0.1:8082"),
   /** May use jobs of the tenants it runs, and act on workers; or the file that holds it, read again when it changes. */
   JOB_API_TOKEN: z.string().optional(),
-  JOB_API_TOKEN_FILE: tokenFile(),
+  JOB_API_TOKEN_FILE: z.string().optional(),
   /** Only these tenants' jobs, and only these types (patterns); all if not said. */
   JOB_TENANTS: names(),
   JOB_TYPES: names(),
@@ -84,12 +81,10 @@ export const runnerConfig = baseConfig.extend({
   INTAKE_URL: serviceUrl().optional(),
   /** For both; or the file that holds it, read again when it changes. */
   ADMIN_TOKEN: z.string().optional(),
-  ADMIN_TOKEN_FILE: tokenFile(),
+  ADMIN_TOKEN_FILE: z.string().optional(),
   SNAPSHOTS_DIR: z.string().default("./data/snapshots"),
   REPORTS_DIR: z.string().default("./data/reports"),
 });
 export type RunnerConfig = Readonly<z.infer<typeof runnerConfig>>;
 
-const RELATIONS: readonly Relation[] = [givenOnce("JOB_API_TOKEN"), givenOnce("ADMIN_TOKEN")];
-
-export const loadConfig = (env: Environment): RunnerConfig => parseConfig("job-runner", runnerConfig, env, RELATIONS);
+export const loadConfig = (env: Environment): RunnerConfig => parseConfig("job-runner", runnerConfig, env);

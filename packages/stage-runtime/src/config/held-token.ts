@@ -3,27 +3,6 @@
  * restarts nobody.
  */
 import { readFileSync, statSync } from "node:fs";
-import { checkedText } from "./fields.ts";
-import type { Relation } from "./relations.ts";
-
-/** `NAME_FILE`: must hold a token when the service starts. */
-export const tokenFile = () =>
-  checkedText((path) => {
-    try {
-      return readToken(path) === "" ? "names an empty file" : null;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-  }).optional();
-
-/** A token is given in one way: which one would be shown otherwise? */
-export const givenOnce = (name: string): Relation => ({
-  path: name,
-  needs: [name, `${name}_FILE`],
-  // Looked at only when both are there.
-  holds: () => false,
-  message: `set together with ${name}_FILE`,
-});
 
 /** For a client's options. */
 export interface HeldToken {
