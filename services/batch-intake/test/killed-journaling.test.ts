@@ -21,7 +21,7 @@ async function severedSite() {
   const proxy = await startFaultProxy(zookeeper.connect);
   cleanups.add(() => proxy.close());
   await proxy.setMode("refuse");
-  const settings = await site.settings({ ZOOKEEPER_CONNECT: proxy.connect, ZK_SESSION_TIMEOUT_MS: "2000" });
+  const settings = await site.settings({ ZOOKEEPER_CONNECT: proxy.connect, ZK_SESSION_TIMEOUT_MS: "4000" });
   const killedAt = (step: string) =>
     spawnIntake(cleanups, { ...settings, env: { ...settings.env, FAILPOINTS: `batch-intake.${step}=kill` } });
   /** Another process on the same journal; callers that were not answered ask again. */
