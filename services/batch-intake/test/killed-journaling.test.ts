@@ -27,7 +27,8 @@ async function severedSite() {
   /** Another process on the same journal; callers that were not answered ask again. */
   const carryOn = async (): Promise<readonly number[]> => {
     await proxy.setMode("pass");
-    void spawnIntake(cleanups, settings);
+    // Under another name: its own would be free only when the killed one's session has ended.
+    void spawnIntake(cleanups, { ...settings, env: { ...settings.env, WORKER_ID: "intake-after-kill" } });
     await untilServed(settings.url);
     const answers = [];
     for (const each of SENT) answers.push({ ...(await submit(settings.url, each))!, text: each.text });
