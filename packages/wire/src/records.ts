@@ -139,6 +139,7 @@ export const Model = z.object({
   ),
   batch_states: z.array(z.object({ state: batchState, says: z.string(), actions: z.array(z.string()) })),
   errors: z.array(z.object({ code: z.string(), says: z.string(), remedy: z.string(), resumable: z.boolean() })),
+  schedules: z.boolean().describe("deposits for later are shown: the admin knows an intake"),
   development: z.boolean().describe("mails go to an outbox that can be read here"),
 });
 export type Model = z.infer<typeof Model>;

@@ -86,6 +86,7 @@ export const PAGES: readonly PageRow[] = [
     menu: "My schedules",
     title: "My deposits for later",
     needs: ADMIN.ownSchedules,
+    when: ({ schedules }) => schedules,
     show: (_, place) => <MySchedules place={place} />,
   },
   { pattern: "/workers", menu: "Workers", title: "Workers and stages", needs: ADMIN.workers, show: () => <Workers /> },

@@ -13,7 +13,9 @@ const ALL = Object.keys(PERMISSIONS) as readonly Permission[];
 const isOfUse = (permission: Permission, { tenants }: Pick<Caller, "tenants">): boolean =>
   tenants === "all" || tenants.length > 0 || (permission !== "use-jobs" && permission !== "see-jobs");
 
-export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readonly Operation[] => [
+type YouDeps = Pick<AdminDeps, "settings" | "intakeUrl">;
+
+export const youOperations = ({ settings, intakeUrl }: YouDeps): readonly Operation[] => [
   serve(ADMIN.me, ({ caller }) => ({
     value: {
       name: caller.name,
@@ -23,11 +25,11 @@ export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readon
       permissions: ALL.filter((permission) => may(caller, permission).ok && isOfUse(permission, caller)),
     },
   })),
-  serve(ADMIN.model, () => ({ value: modelOf(settings.version, settings.outboxDir !== null) })),
+  serve(ADMIN.model, () => ({ value: modelOf({ settings, intakeUrl }) })),
 ];
 
-const modelOf = (version: string, development: boolean): Model => ({
-  version,
+const modelOf = ({ settings, intakeUrl }: YouDeps): Model => ({
+  version: settings.version,
   pipeline: [...PIPELINE],
   job_states: JOB_STATES.map((state) => {
     const { owner, says } = jobRow(state);
@@ -38,5 +40,6 @@ const modelOf = (version: string, development: boolean): Model => ({
     return { state, says, actions: batchActions(state) };
   }),
   errors: Object.entries(ERROR_CODES).map(([code, { says, remedy, resumable }]) => ({ code, says, remedy, resumable })),
-  development,
+  schedules: intakeUrl !== null,
+  development: settings.outboxDir !== null,
 });
