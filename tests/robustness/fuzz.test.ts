@@ -10,8 +10,12 @@ const seed = Number(process.env["SLUICE_SEED"] ?? (isWhole ? Date.now() % 2_147_
 const WHOLE_MS = 60_000;
 const FEW_RUNS = 60;
 
+/** By target: how many inputs it has read. */
+const inputs = new Map<string, number>();
+
 afterAll(() => {
-  process.stderr.write(`SLUICE_SEED=${seed}\n`);
+  const counted = [...inputs].map(([name, count]) => `${name}: ${count} inputs\n`);
+  process.stderr.write(`${isWhole ? counted.join("") : ""}SLUICE_SEED=${seed}\n`);
 });
 
 describe("answers or refuses, and throws nothing", () => {
@@ -20,8 +24,9 @@ describe("answers or refuses, and throws nothing", () => {
     : { numRuns: FEW_RUNS };
   test.each(FUZZ_TARGETS)(
     "$name",
-    async ({ arbitrary, run }) => {
+    async ({ name, arbitrary, run }) => {
       const property = fc.asyncProperty(arbitrary, async (input) => {
+        inputs.set(name, (inputs.get(name) ?? 0) + 1);
         await run(input);
       });
       await fc.assert(property, { seed, ...limits });
