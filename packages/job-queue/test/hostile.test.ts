@@ -94,6 +94,15 @@ describe("sizes", () => {
     expect(bench.query(id)["data"]).toBe(data(0));
   });
 
+  test("one command makes, and asks for, ten thousand jobs and no more", () => {
+    const bench = new Bench();
+    const jobs = (count: number): string => JSON.stringify(Array.from({ length: count }, () => ({ name: "a" })));
+    expect(bench.ask("CreateJobs", { jobs: jobs(10_001) })).toBe("402 Malformed jobs");
+    expect(bench.ask("CreateJobs", { jobs: jobs(10_000) })).toBe("200 OK");
+    const ids = Array.from({ length: 10_001 }, (_, n) => n + 1).join(",");
+    expect(bench.ask("RequeueJobs", { jobIDs: ids })).toBe("402 Malformed jobIDs");
+  });
+
   test("one answer brings as many jobs as it can hold", () => {
     const bench = new Bench();
     const data = { text: "x".repeat(50_000) };

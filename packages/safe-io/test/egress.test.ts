@@ -10,6 +10,7 @@ import {
   PUBLIC_ONLY,
 } from "../src/index.ts";
 import {
+  type Behaviour,
   content,
   endless,
   redirect,
@@ -113,6 +114,21 @@ describe("head", () => {
     const url = server.on("/again", content("x"));
     for (let i = 0; i < 3; i += 1) expect((await egress.head(url)).ok).toBe(true);
   });
+});
+
+test("a host has no more connections of ours than are allowed; what is asked beyond them waits", async () => {
+  let here = 0;
+  let most = 0;
+  const slow: Behaviour = (_request, response) => {
+    here += 1;
+    most = Math.max(most, here);
+    // Later than whatever else has been sent already.
+    setImmediate(() => setImmediate(() => response.end("x", () => (here -= 1))));
+  };
+  const egress = make({ connectionsPerHost: 2 });
+  const url = server.on("/slow", slow);
+  const asked = Array.from({ length: 6 }, () => bodyError(egress, url));
+  expect([await Promise.all(asked), most]).toEqual([Array.from({ length: 6 }, () => "it worked"), 2]);
 });
 
 describe("post", () => {
