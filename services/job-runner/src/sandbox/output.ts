@@ -21,7 +21,8 @@ export class OutputReader {
   #mark: string | null = null;
   #onMark: (() => void) | null = null;
   #bytes = 0;
-  #rest = "";
+  /** Pieces of the line that has no end yet: put together once, because code that prints byte by byte decides how many there are. */
+  #rest: string[] = [];
   /** A character may come in two chunks. */
   #decoder = new StringDecoder("utf8");
   #lines: string[] = [];
@@ -35,7 +36,7 @@ export class OutputReader {
   begin(mark: string): void {
     this.#mark = mark;
     this.#bytes = 0;
-    this.#rest = "";
+    this.#rest = [];
     this.#decoder = new StringDecoder("utf8");
     this.#lines = [];
     this.#dropped = 0;
@@ -58,9 +59,12 @@ export class OutputReader {
       this.#onFlood();
       return;
     }
-    const lines = (this.#rest + this.#decoder.write(chunk)).split("\n");
-    this.#rest = lines.pop() ?? "";
-    for (const line of lines) this.#line(line);
+    const [first = "", ...more] = this.#decoder.write(chunk).split("\n");
+    this.#rest.push(first);
+    for (const next of more) {
+      this.#line(this.#rest.join(""));
+      this.#rest = [next];
+    }
   }
 
   #line(line: string): void {
