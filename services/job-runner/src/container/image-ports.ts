@@ -14,7 +14,7 @@ export function imagePorts(docker: Docker, pullMs: number): Pick<ImagePorts, "fi
         const { Size, Config } = await docker.getImage(image).inspect();
         return {
           bytes: Size,
-          volumes: Object.keys((Config.Volumes as object | null | undefined) ?? {}),
+          volumes: volumesOf(Config),
         };
       } catch (error) {
         if (statusOf(error) === 404) return null;
@@ -34,6 +34,9 @@ export function imagePorts(docker: Docker, pullMs: number): Pick<ImagePorts, "fi
     },
   };
 }
+
+/** None, for most images. */
+const volumesOf = ({ Volumes }: { readonly Volumes?: object | null }): readonly string[] => Object.keys(Volumes ?? {});
 
 interface PullBounds {
   readonly maxBytes: number;
