@@ -13,7 +13,8 @@ export default {
   testEnvironmentOptions: { customExportConditions: ["source", "node", "node-addons"] },
   globalSetup: "<rootDir>/tools/run/jest-setup.mjs",
   globalTeardown: "<rootDir>/tools/run/jest-teardown.mjs",
-  maxWorkers: 2,
+  // One more than the two cores that it is meant for: most files wait often, for a server, a session's end, a browser.
+  maxWorkers: 3,
   // Far above what any test takes: it ends a test that hangs, and must not end one that a busy machine slows down.
   testTimeout: 600_000,
 };

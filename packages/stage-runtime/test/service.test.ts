@@ -49,7 +49,7 @@ describe("a service", () => {
   });
 
   test("ends with a word about its configuration when a live worker has its name; a dead one's is waited for", async () => {
-    const timeout = { ZK_SESSION_TIMEOUT_MS: "2000" };
+    const timeout = { ZK_SESSION_TIMEOUT_MS: "4000" };
     const duty = downloading(() => Promise.resolve(done()));
     const first = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout });
     await first.recorder.until("session");
@@ -156,7 +156,7 @@ describe("without ZooKeeper", () => {
     const id = await world.addJob({ number: 1 });
     const running = world.start("downloader", [duty], {
       ZOOKEEPER_CONNECT: proxy.connect,
-      ZK_SESSION_TIMEOUT_MS: "2000",
+      ZK_SESSION_TIMEOUT_MS: "4000",
     });
     await waitFor(() => running.service.opsUrl);
     expect((await get(running, "/livez")).status).toBe(200);
@@ -173,7 +173,7 @@ describe("without ZooKeeper", () => {
     await proxy.setMode("refuse");
     let room = true;
     const standIn = () => ({ name: "journal", ok: room, detail: room ? "has room" : "full" });
-    const config = { ZOOKEEPER_CONNECT: proxy.connect, ZK_SESSION_TIMEOUT_MS: "2000" };
+    const config = { ZOOKEEPER_CONNECT: proxy.connect, ZK_SESSION_TIMEOUT_MS: "4000" };
     const running = world.start("downloader", [duty], config, { standIn });
     await waitFor(() => running.service.opsUrl);
     await waitFor(async () => (await get(running, "/readyz")).status === 200, { what: "ready without ZooKeeper" });
@@ -210,7 +210,7 @@ describe("without ZooKeeper", () => {
     });
     const running = world.start("downloader", [stage], {
       ZOOKEEPER_CONNECT: proxy.connect,
-      ZK_SESSION_TIMEOUT_MS: "2000",
+      ZK_SESSION_TIMEOUT_MS: "4000",
       ATTEMPTS_MAX: "1",
     });
     await running.recorder.until("claimed");

@@ -67,6 +67,8 @@ export class SessionLife {
   }
 
   untilConnected(): Promise<boolean> {
+    // Nothing more can be asked: whoever waits for a connection in order to ask again would be told "yes", and refused, for ever.
+    if (this.#closing !== null) return Promise.resolve(false);
     const now = this.state;
     if (now !== "suspended") return Promise.resolve(now === "connected");
     return new Promise((resolve) => {

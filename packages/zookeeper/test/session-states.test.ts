@@ -201,6 +201,14 @@ describe("a call", () => {
     ]);
   });
 
+  test("while it is being closed has no connection to wait for: whoever asks again until there is one would never end", async () => {
+    const session = await zk.session();
+    const closing = session.close();
+    expect(await session.get("/")).toMatchObject({ ok: false, code: "SESSION_LOST" });
+    expect(await session.untilConnected()).toBe(false);
+    await closing;
+  });
+
   test("after close is answered SESSION_LOST, and the session's nodes are gone by then", async () => {
     const chroot = await zk.freshChroot();
     const session = await zk.session({ connect: zk.server.connect + chroot });

@@ -24,7 +24,7 @@ test("an intake killed in the middle of an expansion is continued by another one
   // It dies at a random chunk, after the chunk was written and before it knows what comes next.
   const doomed = await site.settings({
     FAILPOINTS: "batch-intake.midEffect=kill@0.3",
-    ZK_SESSION_TIMEOUT_MS: "2000",
+    ZK_SESSION_TIMEOUT_MS: "4000",
     STAGE_CONCURRENCY: "1",
   });
   const ended = spawnIntake(cleanups, doomed);

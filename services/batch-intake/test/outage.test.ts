@@ -26,7 +26,7 @@ test("200 submissions while ZooKeeper is dead, uploads among them, are all there
   cleanups.add(() => zookeeper.stop());
   const site = await makeSite(cleanups, zookeeper, (_req, res) => void res.end());
   const metrics = await freePort();
-  const settings = await site.settings({ ZK_SESSION_TIMEOUT_MS: "2000", METRICS_PORT: String(metrics) });
+  const settings = await site.settings({ ZK_SESSION_TIMEOUT_MS: "4000", METRICS_PORT: String(metrics) });
   const url = await startIntake(cleanups, settings);
   await zookeeper.kill("SIGKILL");
 
@@ -63,7 +63,7 @@ async function severed(more: Readonly<Record<string, string>> = {}) {
   const metrics = await freePort();
   const settings = await site.settings({
     ZOOKEEPER_CONNECT: proxy.connect,
-    ZK_SESSION_TIMEOUT_MS: "2000",
+    ZK_SESSION_TIMEOUT_MS: "4000",
     METRICS_PORT: String(metrics),
     ...more,
   });

@@ -30,7 +30,7 @@ async function start(): Promise<Child> {
     env: {
       ...process.env,
       ZOOKEEPER_CONNECT: fleet.connect,
-      ZK_SESSION_TIMEOUT_MS: "1500",
+      ZK_SESSION_TIMEOUT_MS: "4000",
       WORKING_DIR: join(fleet.root),
       EGRESS_ALLOW: `127.0.0.1:${fleet.server.port}`,
       METRICS_PORT: "0",

@@ -140,7 +140,10 @@ async function holding(name: string, type: string): Promise<{ readonly id: numbe
   await handler(type, { body: HOLD });
   await first.child.kill("SIGTERM");
   const id = await add(type, "60000");
-  await waitFor(async () => (await worker(name))?.Job === String(id), { what: `${name} at work` });
+  // Its entry names the job before its handler is read: a handler that changes in between would be the one that runs.
+  const isRunning = async (): Promise<boolean> =>
+    (await holder.log()).some(({ msg, job }) => msg === "job running" && job === id);
+  await waitFor(isRunning, { what: `${name} at work` });
   await handler(type, { body: "return 'by another'" });
   first = await stage.runner(`first-${name}`);
   return { id, holder };

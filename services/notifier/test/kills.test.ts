@@ -60,7 +60,7 @@ describe("a notifier killed between a callback and its commit", () => {
       env: {
         ...process.env,
         ZOOKEEPER_CONNECT: zk.connect,
-        ZK_SESSION_TIMEOUT_MS: "1500",
+        ZK_SESSION_TIMEOUT_MS: "4000",
         PROFILES_DIR: folder,
         ALLOW_LOOPBACK: "true",
         METRICS_PORT: "0",
