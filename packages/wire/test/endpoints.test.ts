@@ -42,6 +42,7 @@ describe("the operators' API", () => {
     expect(others).toEqual([
       "submit",
       "use-jobs",
+      "change-handlers",
       "see-jobs",
       "act-on-workers",
       "act-on-fleet-jobs",

@@ -214,10 +214,12 @@ describe("whose a deposit for later is", () => {
   }
 
   test("a run submits in its maker's name, and not after their token has ended, lost its scope or its role", async () => {
-    const { make, run, queue, known } = await startWith();
+    const { make, run, queue, known, refusedSchedules } = await startWith();
     expect((await make("ada")).status).toBe(202);
     const refused = await problemOf(await run(1));
     expect([refused.status, refused.detail]).toEqual([409, "Ada made this schedule: their token was revoked"]);
+    // The operator reads it, too.
+    expect(refusedSchedules).toEqual([{ schedule: 1, why: "Ada made this schedule: their token was revoked" }]);
     known["token:ada"] = { kind: "refused", why: "their token expired at 2026-01-01T00:00:00Z" };
     expect((await problemOf(await run(1))).detail).toContain("expired");
     known["token:ada"] = { kind: "caller", caller: { ...ADA, scope: ["other_content"] } };
