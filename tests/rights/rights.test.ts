@@ -147,6 +147,44 @@ test("a scheduler can neither see nor end a job of the fleet that does not depos
   expect((await fetch(`${url}${SCHEDULES}/jobs/${jobID}`, { headers: as("runner") })).status).toBe(200);
 });
 
+/** What the intake would submit in the name of whom it says. */
+const FORGED = {
+  name: "fleet/deposit/0123",
+  data: {
+    sealed: { batch: { profile: OWN.collection }, by: { id: "token:hers", name: "she" }, request: "1" },
+    runs: 0,
+  },
+};
+
+test("nobody but the scheduler and admins makes a deposit for later, so nobody makes one in another's name", async () => {
+  const { url } = apiOf("job-api");
+  const post = (role: Role, verb: string, body: unknown): Promise<Response> =>
+    fetch(`${url}${SCHEDULES}/commands/${verb}`, {
+      method: "POST",
+      headers: { authorization: credentialsFor(role, "all"), "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  for (const role of ROLES) {
+    const { status } = await post(role, "CreateJob", FORGED);
+    expect({ role, made: status === 200 }).toEqual({ role, made: role === "scheduler" || role === "admin" });
+  }
+  expect((await post("runner", "CreateJob", { ...FORGED, seals: true })).status).toBe(400);
+  // By the ways that a runner has besides.
+  const several = await post("runner", "CreateJobs", { jobs: [FORGED] });
+  expect(several.status).toBe(409);
+  expect(((await several.json()) as { readonly detail: string }).detail).toContain("Only who may schedule deposits");
+  await post("runner", "CreateJob", { name: "fleet/purge-forged" });
+  const taken = (await (await post("runner", "GetJob", { name: "fleet/purge-forged", worker: "w" })).json()) as {
+    readonly jobID: number;
+    readonly lease: string;
+  };
+  const { jobID, lease } = taken;
+  for (const more of [{ then: [FORGED] }, { data: FORGED.data }])
+    expect((await post("runner", "FinishJob", { jobID, lease, ...more })).status).toBe(409);
+  expect((await post("runner", "UpdateJob", { jobID, lease, data: FORGED.data })).status).toBe(409);
+  expect((await post("runner", "FinishJob", { jobID, lease })).status).toBe(200);
+});
+
 test.each(BATCH_REQUESTS.filter((action) => action !== "clean-up"))(
   "a maintainer has batches cleaned up, and nothing else: %s",
   async (action) => {

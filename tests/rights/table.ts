@@ -36,6 +36,8 @@ const NODES = right("operator admin", "unbound");
 const ADMINS = right("admin", "unbound");
 const ofTenants = { foreign: "refused", inSystem: rolesIn("admin runner") } as const;
 const USE = right("depositor operator admin runner", "bound", ofTenants);
+/** Code that runs in a tenant's name is for people to change; services run it. */
+const HANDLERS = right("depositor operator admin", "bound", { foreign: "refused", inSystem: rolesIn("admin") });
 const SCHEDULE = { ...USE, inSystem: rolesIn("admin runner scheduler") };
 const LOOK = right("depositor viewer operator admin runner", "bound", {
   foreign: "refused",
@@ -156,8 +158,8 @@ const JOB_API: Rights = {
   "GET /v1/workers": FLEET,
   "GET /v1/tenants/:tenant/handlers": LOOK,
   "GET /v1/tenants/:tenant/handlers/:type": LOOK,
-  "PUT /v1/tenants/:tenant/handlers/:type": USE,
-  "DELETE /v1/tenants/:tenant/handlers/:type": USE,
+  "PUT /v1/tenants/:tenant/handlers/:type": HANDLERS,
+  "DELETE /v1/tenants/:tenant/handlers/:type": HANDLERS,
   "POST /v1/purge": WORKERS,
   "POST /v2/keys/jobs": USE,
   "GET /v2/keys/jobs": LOOK,
@@ -167,10 +169,10 @@ const JOB_API: Rights = {
   "GET /v2/keys/finished": LOOK,
   "GET /v2/keys/workers": FLEET,
   "POST /:client/job/:type/add": USE,
-  "POST /:client/handler/add/:type/add": USE,
+  "POST /:client/handler/add/:type/add": HANDLERS,
   "GET /:client/handler/get/:type": LOOK,
-  "POST /:client/handler/del/:type/delete": USE,
-  "DELETE /:client/handler/del/:type/delete": USE,
+  "POST /:client/handler/del/:type/delete": HANDLERS,
+  "DELETE /:client/handler/del/:type/delete": HANDLERS,
 };
 
 export const RIGHTS = { intake: INTAKE, admin: ADMIN, "job-api": JOB_API } as const;

@@ -46,6 +46,11 @@ export const PERMISSIONS = {
     wholeFleet: false,
     means: "use the job queue of one's tenants",
   },
+  "change-handlers": {
+    roles: ["depositor", "operator", "admin"],
+    wholeFleet: false,
+    means: "change the handlers of one's tenants",
+  },
   "see-jobs": {
     roles: [...PEOPLES_ROLES, "runner"],
     wholeFleet: false,

@@ -3,7 +3,15 @@
  * the owner, and to the journal only when they surely did not reach one; whose outcome is not known stays so, because the
  * same job under a second id would be run twice.
  */
-import { type BlobStore, type Command, type CreateJobs, type Reply, type Status, STATUS } from "@sluice/job-queue";
+import {
+  birthProblem,
+  type BlobStore,
+  type Command,
+  type CreateJobs,
+  type Reply,
+  type Status,
+  STATUS,
+} from "@sluice/job-queue";
 import type { JobJournal } from "./job-journal.ts";
 import type { JobJournals } from "./job-journals.ts";
 import { payloadOfJob } from "./new-jobs.ts";
@@ -109,9 +117,10 @@ class Adds {
   }
 }
 
-/** A name that must be the only one, and children, need the owner. */
+/** A name that must be the only one, and children, need the owner; so does what the owner would refuse. */
 const isPlainAdd = (command: Command): command is CreateJobs =>
-  command.verb === "CreateJobs" && command.jobs.every(({ unique, parent }) => !unique && parent === null);
+  command.verb === "CreateJobs" &&
+  command.jobs.every((job) => !job.unique && job.parent === null && birthProblem(command.tenant, job) === null);
 
 function replyOf(written: Written, single: boolean): Reply {
   switch (written.kind) {

@@ -207,6 +207,20 @@ describe("M4: while nobody owns the shard", () => {
     expect((await jobs()).slice(1)).toEqual(expected);
   });
 
+  test("what an owner would refuse to its caller is not taken in the back way; with the right to it, it is", async () => {
+    const system = { tenant: "system", caller: ASKER.caller };
+    const read = readCommand("CreateJob", { name: "fleet/deposit/a", data: '{"sealed":{"by":"her"}}' }, system);
+    if (isStatus(read) || read.verb !== "CreateJobs") throw new Error("not a CreateJob");
+    const allowed = { ...read, jobs: read.jobs.map((job) => ({ ...job, seals: true as const })) };
+    mode = "away";
+    expect(await adds.route("system", read)).toEqual({ kind: "unavailable", why: "nobody owns it" });
+    // The journal is asked for this one, and has no ids for the tenant yet.
+    expect(await adds.route("system", allowed)).toMatchObject({
+      kind: "reply",
+      reply: { status: ADD_STATUS.notServed },
+    });
+  });
+
   test("a tenant that was never served, and of whom nobody can say where its jobs stand, is told to come again", async () => {
     mode = "away";
     expect(await adds.addLines(WORK, ["one"])).toEqual({ status: ADD_STATUS.notServed, content: { kind: "none" } });

@@ -52,6 +52,7 @@ export { isStatus } from "./shard/params.ts";
 export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";
 export { Shard, type Loaded, type ShardLimits } from "./shard/shard.ts";
+export { birthProblem } from "./shard/sealed.ts";
 export { STATUS, type Status } from "./shard/statuses.ts";
 export { FairScheduler, typeKey, type FairnessOptions } from "./scheduler.ts";
 export type { Wanted, WaitingType } from "./memory/ready-index.ts";

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { FairScheduler } from "../src/scheduler.ts";
 import type { Command } from "../src/shard/commands.ts";
+import type { GivenData } from "../src/shard/data.ts";
 import { decide } from "../src/shard/decide.ts";
 import { readCommand } from "../src/shard/request.ts";
 import { fetchLarge } from "../src/shard/large.ts";
@@ -92,6 +93,26 @@ describe("sizes", () => {
     const id = bench.create({ unique: "true", data: data(0) });
     expect(bench.ask("CreateJob", { name: "job", unique: "true", data: data(1) })).toBe("402 Malformed data");
     expect(bench.query(id)["data"]).toBe(data(0));
+  });
+
+  test("a job's data has a megabyte at most, a result sixteen, wherever they are to be kept", () => {
+    const kept = { tenant: "default", caller: { kind: "worker", worker: "w" } } as const;
+    const read = (bytes: number) =>
+      readCommand("CreateJob", { name: "a", data: `{"a":"${"x".repeat(bytes - 8)}"}` }, kept);
+    expect(read(1024 * 1024)).toMatchObject({ verb: "CreateJobs" });
+    expect(read(1024 * 1024 + 1)).toMatchObject({ code: 402, text: "Malformed data" });
+    const end = (bytes: number) => readCommand("FinishJob", { jobID: "1", result: "x".repeat(bytes) }, kept);
+    expect(end(16 * 1024 * 1024)).toMatchObject({ verb: "FinishJob" });
+    expect(end(16 * 1024 * 1024 + 1)).toMatchObject({ code: 402, text: "Malformed result" });
+  });
+
+  test("one command makes, and asks for, ten thousand jobs and no more", () => {
+    const bench = new Bench();
+    const jobs = (count: number): string => JSON.stringify(Array.from({ length: count }, () => ({ name: "a" })));
+    expect(bench.ask("CreateJobs", { jobs: jobs(10_001) })).toBe("402 Malformed jobs");
+    expect(bench.ask("CreateJobs", { jobs: jobs(10_000) })).toBe("200 OK");
+    const ids = Array.from({ length: 10_001 }, (_, n) => n + 1).join(",");
+    expect(bench.ask("RequeueJobs", { jobIDs: ids })).toBe("402 Malformed jobIDs");
   });
 
   test("one answer brings as many jobs as it can hold", () => {
@@ -210,9 +231,15 @@ describe("one tenant", () => {
 describe("what is sealed in a job of the fleet's own", () => {
   const SEALED = "405 What is sealed in the data of a job cannot be changed: delete the job and make another";
   const data = (batch: string, runs = 0): string => JSON.stringify({ sealed: { batch }, runs });
+  const SYSTEM = { tenant: "system", caller: { kind: "worker", worker: "w" } } as const;
+  /** As the door of those who may leaves it. */
+  const sealing = (command: ReturnType<typeof readCommand>): Command => {
+    if (isStatus(command) || command.verb !== "CreateJobs") throw new Error("not a CreateJob");
+    return { ...command, jobs: command.jobs.map((job) => ({ ...job, seals: true as const })) };
+  };
   const make = (bench: Bench): number => {
     const made = { name: "fleet/deposit/a", unique: "true", data: data("hers"), repeat: "DAILY" };
-    expect(bench.ask("CreateJob", made, "system")).toBe("200 OK");
+    expect(bench.run(sealing(readCommand("CreateJob", made, SYSTEM))).status.code).toBe(200);
     return bench.get("fleet/*", {}, "system").view.jobID;
   };
 
@@ -225,9 +252,32 @@ describe("what is sealed in a job of the fleet's own", () => {
       expect(bench.ask(verb, { jobID: id, data: data("his") }, "system")).toBe(SEALED);
     expect(bench.ask("RetryJob", { jobID: id, name: "fleet/deposit/b" }, "system")).toBe(SEALED);
     const again = { name: "fleet/deposit/a", unique: "true", overwrite: "true", data: data("his") };
-    expect(bench.ask("CreateJob", again, "system")).toBe(SEALED);
+    const overwriting = bench.run(sealing(readCommand("CreateJob", again, SYSTEM)));
+    expect(`${overwriting.status.code} ${overwriting.status.text}`).toBe(SEALED);
     expect(bench.ask("FinishJob", { jobID: id, data: data("hers", 1) }, "system")).toBe("200 OK");
     expect(bench.ask("UpdateJob", { jobID: id, data: data("hers", 2) }, "system")).toBe("200 OK");
+  });
+
+  test("is made by those alone who may: not by who touches the fleet's jobs otherwise", () => {
+    const bench = new Bench();
+    const forged = { name: "fleet/deposit/hers", data: { sealed: { by: "her" } }, seals: true };
+    const NOT_YOURS = /^405 Only who may schedule deposits/;
+    const fields = { name: forged.name, data: JSON.stringify(forged.data), seals: "true" };
+    expect(bench.ask("CreateJob", fields, "system")).toMatch(NOT_YOURS);
+    expect(bench.ask("CreateJobs", { jobs: JSON.stringify([{ name: "x" }, forged]) }, "system")).toMatch(NOT_YOURS);
+    bench.ask("CreateJob", { name: "fleet/purge" }, "system");
+    const { view, token } = bench.get("fleet/*", {}, "system");
+    const end = { jobID: view.jobID, lease: token, then: JSON.stringify([forged]) };
+    expect(bench.ask("FinishJob", end, "system")).toMatch(NOT_YOURS);
+    // Large data is in the store of blobs, where nobody looks for what it seals.
+    const large = { text: "", ref: { sha256: "a".repeat(64), bytes: 1 } } as unknown as GivenData;
+    const read = readCommand("CreateJob", { name: "fleet/x" }, SYSTEM);
+    if (isStatus(read) || read.verb !== "CreateJobs") throw new Error("not a CreateJob");
+    const command = { ...read, jobs: read.jobs.map((job) => ({ ...job, data: large })) };
+    expect(bench.run(command).status.text).toMatch(/^Only who may schedule deposits/);
+    // It is a word like any other elsewhere, and the fleet's other jobs are made as ever.
+    expect(bench.ask("CreateJob", fields)).toBe("200 OK");
+    expect(bench.ask("CreateJob", { name: "fleet/purge", data: '{"runsDays":1}' }, "system")).toBe("200 OK");
   });
 
   test("cannot be put into a job that has none", () => {

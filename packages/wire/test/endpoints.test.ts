@@ -43,6 +43,7 @@ describe("the operators' API", () => {
     const others = Object.keys(PERMISSIONS).filter((permission) => !used.has(permission as never));
     expect(others).toEqual([
       "use-jobs",
+      "change-handlers",
       "see-jobs",
       "act-on-workers",
       "act-on-fleet-jobs",

@@ -27,6 +27,7 @@ import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
 import type { OpenBacklog } from "./journal/open-backlog.ts";
 import { ingesterServer, journalCheck } from "./journal/serve-journal.ts";
+import { SCHEDULE_METRICS } from "./metrics.ts";
 import { openQuotas } from "./quota/open-quotas.ts";
 import type { Quotas } from "./quota/quotas.ts";
 import { openSchedules } from "./submission/open-schedules.ts";
@@ -120,6 +121,7 @@ function submissionServer(
     },
   });
   const wall = openWall(config, fetchKeys, service);
+  const { refused: schedulesRefused } = makeInstruments(SCHEDULE_METRICS, registry);
   const app = makeApp({
     queue: makeIntakeQueue(queue),
     backlog: journaled.backlog,
@@ -141,6 +143,10 @@ function submissionServer(
     reading,
     wall,
     callerById: (id) => wall.authenticator.callerById(id),
+    onScheduleRefused: (schedule, why) => {
+      schedulesRefused.inc();
+      log.warn({ schedule, why }, "a run of a deposit for later was refused");
+    },
     trustedProxies: config.TRUSTED_PROXIES,
     schedules: openSchedules(config),
     scheduleLimits: {

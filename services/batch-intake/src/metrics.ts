@@ -26,6 +26,11 @@ export const QUOTA_METRICS = {
   refused: { type: "counter", name: "sluice_intake_over_quota_total", labels: ["limit"], exportedBy: "each worker", help: "Submissions refused because their collection has too much in progress, by limit: batches, jobs, bytes; the log names the collection" },
 } as const satisfies Record<string, MetricSpec>;
 
+// prettier-ignore
+export const SCHEDULE_METRICS = {
+  refused: { type: "counter", name: "sluice_intake_schedule_runs_refused_total", labels: [], exportedBy: "each worker", help: "Runs of deposits for later that were refused for good, such as those of a revoked token; the log names the schedule and says why" },
+} as const satisfies Record<string, MetricSpec>;
+
 export type JournalMetrics = Pick<Instruments<typeof JOURNAL_METRICS>, "ingested" | "refused" | "damaged"> & {
   readonly show: (stats: JournalStats, appended: number) => void;
 };

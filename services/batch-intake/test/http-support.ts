@@ -130,6 +130,7 @@ export async function startApp(
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
   const { backlog, uploads, journal } = await journalIn(cleanups, root, journalMaxRecords);
+  const refusedSchedules: { readonly schedule: number; readonly why: string }[] = [];
   const deps: HttpDeps = {
     queue,
     profileOf: profileOf({ ...PROFILE, notificationTo: ["ada@example.org"], identifierNamespace: "99999" }),
@@ -147,6 +148,7 @@ export async function startApp(
     trustedProxies: [],
     schedules,
     scheduleLimits: { perDepositor: 3, leastIntervalMs: 900_000 },
+    onScheduleRefused: (schedule, why) => refusedSchedules.push({ schedule, why }),
     callerById: callerById ?? (() => OPEN_TO_ALL.authenticate("")),
     log: silentLog(),
   };
@@ -162,7 +164,7 @@ export async function startApp(
     });
   const postForm = (form: FormData, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${base}/poster/submit`, { method: "POST", body: form, headers });
-  return { root, queue, journal, base, port, deps, postJson, postForm };
+  return { root, queue, journal, base, port, deps, postJson, postForm, refusedSchedules };
 }
 
 /** A form as Merritt's clients send it: the fields first, or last. */

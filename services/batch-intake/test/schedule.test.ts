@@ -214,10 +214,12 @@ describe("whose a deposit for later is", () => {
   }
 
   test("a run submits in its maker's name, and not after their token has ended, lost its scope or its role", async () => {
-    const { make, run, queue, known } = await startWith();
+    const { make, run, queue, known, refusedSchedules } = await startWith();
     expect((await make("ada")).status).toBe(202);
     const refused = await problemOf(await run(1));
     expect([refused.status, refused.detail]).toEqual([409, "Ada made this schedule: their token was revoked"]);
+    // The operator reads it, too.
+    expect(refusedSchedules).toEqual([{ schedule: 1, why: "Ada made this schedule: their token was revoked" }]);
     known["token:ada"] = { kind: "refused", why: "their token expired at 2026-01-01T00:00:00Z" };
     expect((await problemOf(await run(1))).detail).toContain("expired");
     known["token:ada"] = { kind: "caller", caller: { ...ADA, scope: ["other_content"] } };
@@ -273,6 +275,18 @@ describe("whose a deposit for later is", () => {
     expect((await make("bob")).status).toBe(202);
     await ask("ada", "/v1/schedules/1", "DELETE");
     expect((await make("ada")).status).toBe(202);
+  });
+
+  test("one holds no more than a node of the queue's tree does", async () => {
+    const { make, book } = await startWith();
+    const objects = (count: number): object => ({
+      ...{ profile: "demo_content", repeat: "HOURLY" },
+      objects: Array.from({ length: count }, (_, n) => ({ url: `https://content.example/${"a".repeat(900)}${n}` })),
+    });
+    expect((await make("ada", objects(50))).status).toBe(202);
+    const large = await problemOf(await make("ada", objects(60)));
+    expect([large.status, fieldsOf(large)]).toEqual([400, ["/objects"]]);
+    expect(book.jobs).toHaveLength(1);
   });
 
   test("who cannot be looked up later cannot make one", async () => {

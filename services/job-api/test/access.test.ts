@@ -14,10 +14,10 @@ interface Row {
 
 const OTHER_DOORS: readonly Row[] = [
   { method: "post", path: "/{tenant}/job/x/add", permission: "use-jobs" },
-  { method: "post", path: "/{tenant}/handler/add/x/add", permission: "use-jobs" },
+  { method: "post", path: "/{tenant}/handler/add/x/add", permission: "change-handlers" },
   { method: "get", path: "/{tenant}/handler/get/x", permission: "see-jobs" },
-  { method: "post", path: "/{tenant}/handler/del/x/delete", permission: "use-jobs" },
-  { method: "delete", path: "/{tenant}/handler/del/x/delete", permission: "use-jobs" },
+  { method: "post", path: "/{tenant}/handler/del/x/delete", permission: "change-handlers" },
+  { method: "delete", path: "/{tenant}/handler/del/x/delete", permission: "change-handlers" },
   { method: "post", path: "/v2/keys/jobs?tenant={tenant}", permission: "use-jobs" },
   ...["jobs", "jobs/7", "new", "running", "finished"].map((folder): Row => ({
     method: "get",
@@ -69,11 +69,12 @@ describe.each(ROWS)("$method $path", (row) => {
     expect(status).not.toBe(401);
   });
 
-  if (row.path.includes("{tenant}") && row.permission === "use-jobs")
-    test("of the fleet's own tenant is for admins and runners", async () => {
+  const isHandlers = row.permission === "change-handlers";
+  if (row.path.includes("{tenant}") && (row.permission === "use-jobs" || isHandlers))
+    test(`of the fleet's own tenant is for admins${isHandlers ? "" : " and runners"}`, async () => {
       for (const role of ROLES) {
         const status = await statusFor(doors.get(`${role} all`)!, row, "system");
-        expect([role, status === 403]).toEqual([role, role !== "admin" && role !== "runner"]);
+        expect([role, status === 403]).toEqual([role, role !== "admin" && (isHandlers || role !== "runner")]);
       }
     });
 });

@@ -9,6 +9,8 @@ import {
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
+import { type AllowedImage, parseAllowed } from "./container/image-reference.ts";
+import { USER } from "./container/spec.ts";
 
 const HOUR_MS = 3_600_000;
 const names = () =>
@@ -17,6 +19,16 @@ const names = () =>
     .transform((text) => text.split(",").map((name) => name.trim()))
     .pipe(z.array(z.string().min(1)).min(1))
     .optional();
+
+function allowedEntry(text: string, context: z.RefinementCtx): AllowedImage {
+  const entry = parseAllowed(text);
+  if (entry !== null) return entry;
+  context.addIssue({
+    code: "custom",
+    message: `${JSON.stringify(text)} names no image: write registry.example/team/tool, with :tag or @sha256:digest, or registry.example/team/*`,
+  });
+  return z.NEVER;
+}
 
 export const runnerConfig = baseConfig.extend({
   /** Jobs in hand at once. */
@@ -54,13 +66,34 @@ export const runnerConfig = baseConfig.extend({
     .regex(/^(?:unix:\/\/\/|https?:\/\/)\S+$/, "must be unix:///path or http://host:port")
     .optional(),
   CONTAINER_TIMEOUT_MS: wholeNumber({ min: 100 }).default(HOUR_MS),
-  CONTAINER_NETWORK: z.string().default("none"),
+  CONTAINER_NETWORK: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, "must be the name of a network")
+    .refine((name) => name !== "host", "must not be host: containers would reach all that this machine can reach")
+    .default("none"),
+  /** Whom containers run as when their job does not say: numbers, and not root. */
+  CONTAINER_USER: z
+    .string()
+    .regex(USER, "must be numbers of a user and a group that are not root: 65534:65534")
+    .default("65534:65534"),
   CONTAINER_MEMORY_MB: wholeNumber({ min: 16 }).default(1_024),
   CONTAINER_CPUS: wholeNumber({ min: 1 }).default(1),
   CONTAINER_PIDS: wholeNumber({ min: 1 }).default(256),
-  /** Images that jobs may use, with commas; `registry.example/team/*`: all that begin so. Without it, none. */
-  CONTAINER_IMAGES: names(),
-  /** What a container may leave as its output. */
+  /** Of /tmp, /dev/shm and each volume that an image declares. */
+  CONTAINER_TMP_MB: wholeNumber({ min: 1 }).default(64),
+  /** What a container may write into its working folder. */
+  CONTAINER_DISK_MB: wholeNumber({ min: 1 }).default(2_048),
+  /** Images that jobs may use, with commas; `registry.example/team/*`: all below. Without it, none. */
+  CONTAINER_IMAGES: z
+    .string()
+    .transform((text) => text.split(",").map((name) => name.trim()))
+    .pipe(z.array(z.string().transform(allowedEntry)))
+    .optional(),
+  /** Of an image that is fetched. */
+  CONTAINER_IMAGE_MAX_MB: wholeNumber({ min: 1 }).default(4_096),
+  /** One that this runner has fetched is removed when no job has used it for so long. */
+  CONTAINER_IMAGE_KEEP_MS: wholeNumber().default(600_000),
+  /** Of a container's input, and of its output. */
   FILESET_MAX_BYTES: wholeNumber({ min: 1 }).default(1_073_741_824),
   FILESET_MAX_FILES: wholeNumber({ min: 1 }).default(10_000),
   /** A folder, file:// or http(s)://. */

@@ -1,5 +1,6 @@
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import type { Registry } from "prom-client";
+import { ENGINE_LIMITS, type EngineLimits } from "./container/engine-limits.ts";
 import type { NextStep } from "./decide/next-step.ts";
 import type { Broken } from "./sandbox/context.ts";
 import { type Standing, WALLS } from "./sandbox/walls.ts";
@@ -40,6 +41,20 @@ export const RUNNER_METRICS = {
     labels: ["wall"],
     exportedBy: "each worker",
   },
+  engineLimits: {
+    type: "gauge",
+    name: "sluice_container_limits",
+    help: "1 for each limit that the Docker engine can hold containers to, 0 for each that it lacks: memory, swap, cpus, pids, seccomp",
+    labels: ["limit"],
+    exportedBy: "each worker",
+  },
+  refusedImages: {
+    type: "counter",
+    name: "sluice_container_images_refused_total",
+    help: "Container jobs that failed because their image is none of CONTAINER_IMAGES",
+    labels: [],
+    exportedBy: "each worker",
+  },
   dead: {
     type: "counter",
     name: "sluice_job_workers_declared_dead_total",
@@ -70,6 +85,8 @@ export interface RunnerMetrics {
   readonly inHand: (jobs: number) => void;
   readonly contexts: (count: number) => void;
   readonly broken: (why: Broken) => void;
+  readonly engineLimits: (limits: EngineLimits) => void;
+  readonly refusedImage: () => void;
   readonly dead: (workers: number) => void;
   readonly findings: (count: number) => void;
 }
@@ -87,6 +104,10 @@ export function runnerMetrics(registry: Registry, standing: Standing): RunnerMet
     broken: (why) => {
       if (why !== "ended") made.broken.inc({ why });
     },
+    engineLimits: (limits) => {
+      for (const limit of ENGINE_LIMITS) made.engineLimits.set({ limit }, limits[limit] ? 1 : 0);
+    },
+    refusedImage: () => made.refusedImages.inc(),
     dead: (workers) => made.dead.inc(workers),
     findings: (count) => made.findings.set(count),
   };

@@ -7,8 +7,9 @@ import { rmdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunnerConfig } from "./config.ts";
 import { containerRunner } from "./container/container-runner.ts";
-import { type Engine, openEngine } from "./container/engine.ts";
+import type { Engine } from "./container/engine.ts";
 import { openFilesets } from "./container/filesets.ts";
+import { engineOf, type EngineWatch, watchEngine } from "./container/open-engine.ts";
 import { fleetWork, makeSchedules } from "./fleet-work.ts";
 import { type RunnerMetrics, runnerMetrics } from "./metrics.ts";
 import { ownPolicy } from "./own-policy.ts";
@@ -27,6 +28,7 @@ export interface RunnerHost {
 }
 
 const SOCKETS = 10;
+const MIB = 1_048_576;
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
@@ -51,7 +53,8 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   });
   const egress = createEgress({ policy: policyOf(config), connectionsPerHost: SOCKETS, maxRedirects: 0 });
   const own = createEgress({ policy: ownPolicy(config), connectionsPerHost: SOCKETS, maxRedirects: 0 });
-  const engine = engineOf(config);
+  const engine = engineOf(config, nowMs);
+  const engineWatch = engine === null ? null : watchEngine(engine, log, (limits) => metrics.engineLimits(limits));
   const instance = randomUUID();
   const runners = runnersOf(config, parts, host, { metrics, egress, own, engine, instance });
   const loop: WorkLoop = new WorkLoop({
@@ -93,13 +96,26 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
       if (!present) loop.dropAll(why);
     },
     onDead: (workers) => metrics.dead(workers),
-    onAlive: (alive) =>
-      sweep(engine, parts, (worker, of) => !alive.has(worker) || (worker === config.WORKER_ID && of !== instance)),
+    // A runner that was killed cannot remove its containers, unless it comes again by its name.
+    onAlive: async (alive) =>
+      engineWatch?.sweep((worker, of) => !alive.has(worker) || (worker === config.WORKER_ID && of !== instance)),
   });
   const boxes = host.standing.box.root;
   return {
     name: "job-runner",
-    ...lifeOf({ config, parts, loop, presence, runners, client, egresses: [egress, own], queue, boxes }),
+    ...lifeOf({
+      config,
+      parts,
+      loop,
+      presence,
+      runners,
+      client,
+      egresses: [egress, own],
+      queue,
+      boxes,
+      engine,
+      engineWatch,
+    }),
   };
 }
 
@@ -122,15 +138,18 @@ interface Life {
   readonly queue: { releaseWorker(name: string): Promise<boolean> };
   /** The empty folder over which boxes mount their own. */
   readonly boxes: string;
+  readonly engine: Engine | null;
+  readonly engineWatch: EngineWatch | null;
 }
 
 function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
-  const { config, parts, loop, presence, runners, client, egresses, queue, boxes } = life;
+  const { config, parts, loop, presence, runners, client, egresses, queue, boxes, engine, engineWatch } = life;
   const over = new AbortController();
   return {
     start: () => {
       presence.start();
       loop.start();
+      engineWatch?.look().catch((error: unknown) => parts.log.error({ err: error }, "the Docker engine was not asked"));
       if (config.SYSTEM_SCHEDULES)
         makeSchedules(client, parts.log, (ms) => pause(ms, over.signal), over.signal).catch((error: unknown) =>
           parts.log.error({ err: error }, "the fleet's own schedules could not be made"),
@@ -151,23 +170,13 @@ function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
       parts.aborting.removeEventListener("abort", giveBack);
       await presence.stop();
       for (const runner of Object.values(runners)) await runner.close();
+      await engine?.close().catch((error: unknown) => parts.log.warn({ err: error }, "images were not removed"));
       await client.close();
       for (const egress of egresses) await egress.close();
       await rmdir(boxes).catch(() => undefined);
     },
   };
 }
-
-const engineOf = (config: RunnerConfig): Engine | null =>
-  config.DOCKER_HOST === undefined
-    ? null
-    : openEngine({
-        host: config.DOCKER_HOST,
-        network: config.CONTAINER_NETWORK,
-        memoryMb: config.CONTAINER_MEMORY_MB,
-        cpus: config.CONTAINER_CPUS,
-        pids: config.CONTAINER_PIDS,
-      });
 
 interface RunnerParts {
   readonly metrics: RunnerMetrics;
@@ -214,7 +223,13 @@ function runnersOf(
       instance,
       timeoutMs: config.CONTAINER_TIMEOUT_MS,
       images: config.CONTAINER_IMAGES ?? [],
-      output: { files: config.FILESET_MAX_FILES, bytes: config.FILESET_MAX_BYTES },
+      user: config.CONTAINER_USER,
+      filesetBounds: { files: config.FILESET_MAX_FILES, bytes: config.FILESET_MAX_BYTES },
+      diskBytes: config.CONTAINER_DISK_MB * MIB,
+      onRefused: (refused) => {
+        log.warn(refused, "a job's image is none of CONTAINER_IMAGES: the job fails");
+        metrics.refusedImage();
+      },
       later,
     }),
   };
@@ -231,19 +246,4 @@ async function shutDown(hook: string | undefined, entry: object, egress: Egress)
   if (hook === undefined) return;
   const told = await egress.post(hook, { contentType: "application/json", body: JSON.stringify(entry) });
   if (told.ok) told.value.discard();
-}
-
-/** Containers of workers that are no more: a runner that was killed cannot remove its own, unless it comes again by its name. */
-async function sweep(
-  engine: Engine | null,
-  { log }: ServiceParts,
-  isLeftBehind: Parameters<Engine["sweep"]>[0],
-): Promise<void> {
-  if (engine === null) return;
-  try {
-    const removed = await engine.sweep(isLeftBehind);
-    if (removed > 0) log.info({ removed }, "containers of dead workers removed");
-  } catch (error) {
-    log.warn({ err: error }, "containers could not be looked through");
-  }
 }

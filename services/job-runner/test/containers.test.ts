@@ -1,114 +1,42 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { findDockerEngine, runCommand, skipUnless, startDockerEngine } from "@sluice/local-parts";
-import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { serveHttp, waitFor } from "@sluice/testkit";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { containerRunner } from "../src/container/container-runner.ts";
-import { type Engine, openEngine } from "../src/container/engine.ts";
-import { type Filesets, openFilesets } from "../src/container/filesets.ts";
-import type { Ended, JobInHand } from "../src/run/types.ts";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Engine } from "../src/container/engine.ts";
+import { openFilesets } from "../src/container/filesets.ts";
+import { asked, config, egress, folder, openTestEngine, putFiles, run, tidyUp } from "./support/container-run.ts";
 import { fakeDocker, type FakeDocker } from "./support/fake-docker.ts";
-import { aHandler, aJob } from "./support/sandbox.ts";
 
-const LIMITS = { network: "none", memoryMb: 64, cpus: 1, pids: 64 };
-let folder: string;
-const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } });
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-filesets-"));
-});
-afterAll(async () => {
-  await egress.close();
-  await rm(folder, { recursive: true });
-});
-
-async function putFiles(set: string, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, "alpha", set, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  }
-}
-
-interface Ran {
-  readonly result: { readonly Status: string; readonly Info: string };
-  readonly exit: number;
-  readonly steps: readonly string[];
-  readonly data: readonly JobInHand["data"][];
-}
-
-interface Given {
-  readonly filesets?: Filesets;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-  readonly images?: readonly string[];
-  /** Before a step is shown. */
-  readonly onStep?: (step: string) => void;
-}
-
-async function run(engine: Engine, data: JobInHand["data"], given: Given = {}): Promise<Ran> {
-  const runner = containerRunner({
-    engine,
-    filesets: given.filesets ?? openFilesets(folder, egress),
-    worker: "w1",
-    instance: "i2",
-    timeoutMs: given.timeoutMs ?? 60_000,
-    images: given.images ?? ["*"],
-    output: { files: 3, bytes: 1_000_000 },
-    later: (ms, wake) => {
-      const timer = globalThis.setTimeout(wake, ms);
-      return () => clearTimeout(timer);
-    },
-  });
-  const job = aJob("", { type: "container", data });
-  const steps: string[] = [];
-  const shown: JobInHand["data"][] = [];
-  const ends: Ended[] = [];
-  const signal = given.signal ?? new AbortController().signal;
-  await runner.run({ tenant: "alpha", type: "container", jobs: [job] }, aHandler("{}", { lang: "container" }), {
-    signalOf: () => signal,
-    started: () => undefined,
-    settle: (_, ended) => Promise.resolve(void ends.push(ended)),
-    step: (_, step, more) => {
-      given.onStep?.(step);
-      steps.push(step);
-      if (more !== undefined) shown.push(more);
-      return Promise.resolve();
-    },
-  });
-  const [end] = ends;
-  const result = JSON.parse(end?.result ?? '{"Status":"","Info":""}') as Ran["result"];
-  return { result, exit: end?.exit ?? 0, steps, data: shown };
-}
-
-const config = (more: object = {}) => ({ Container: { Config: { Image: "img", ...more } } });
+afterAll(tidyUp);
 
 describe("with a Docker of our own making", () => {
   let docker: FakeDocker;
   let engine: Engine;
   beforeAll(async () => {
     docker = await fakeDocker();
-    engine = openEngine({ host: docker.host, ...LIMITS });
+    engine = openTestEngine(docker.host);
   });
   afterEach(() => {
     docker.asked.length = 0;
     docker.program = () => 0;
+    docker.progress = [{ status: "done" }];
+    docker.imageBytes = 1_000;
   });
   afterAll(() => docker.close());
 
   test("an image that the runner does not name is not even asked for", async () => {
+    const refused: unknown[] = [];
     for (const images of [[], ["imgs"], ["registry.example/team/*"]]) {
-      const ran = await run(engine, config(), { images });
+      const ran = await run(engine, config(), { images, onRefused: (what) => refused.push(what) });
       expect([ran.exit, ran.result.Info]).toEqual([
         400,
-        "Container.Config.Image: img is none of CONTAINER_IMAGES of this runner",
+        "Container.Config.Image: img is none of CONTAINER_IMAGES of this runner. Use one of them, or ask the operator to add it",
       ]);
     }
     expect(docker.asked).toEqual([]);
+    expect(refused).toEqual(Array(3).fill({ tenant: "alpha", job: expect.any(Number), image: "img" }));
     expect((await run(engine, config(), { images: ["img"] })).exit).toBe(200);
-    expect((await run(engine, config(), { images: ["im*"] })).exit).toBe(200);
+    expect((await run(engine, config(), { images: ["docker.io/library/*"] })).exit).toBe(200);
   });
 
   test("what a container leaves is bounded, in files and in bytes", async () => {
@@ -150,7 +78,9 @@ describe("with a Docker of our own making", () => {
     expect(docker.asked).toEqual([
       "create",
       "GET json",
+      "create carrier",
       "PUT archive",
+      "DELETE ",
       "POST start",
       "POST wait",
       "GET archive",
@@ -169,6 +99,7 @@ describe("with a Docker of our own making", () => {
         Id: expect.stringMatching(/^c/),
         Created: "now",
         State: { Status: "created" },
+        Mounts: [expect.objectContaining({ Destination: "/data" })],
         Config: { Image: "img", Cmd: ["x"] },
       },
     });
@@ -178,11 +109,13 @@ describe("with a Docker of our own making", () => {
     docker.program = () => 0;
     let given: unknown = null;
     docker.program = () => {
-      given = [...docker.containers.values()][0]!.config["HostConfig"];
+      given = [...docker.containers.values()][0]!.config.HostConfig;
       return 0;
     };
     await run(engine, config());
     expect(given).toMatchObject({ Privileged: false, CapDrop: ["ALL"], NetworkMode: "none", Memory: 64 * 1024 * 1024 });
+    const swap = { MemorySwap: 64 * 1024 * 1024, NanoCpus: 1_000_000_000, PidsLimit: 64 };
+    expect(given).toMatchObject({ ...swap, LogConfig: { Config: { "max-size": "10m", "max-file": "1" } } });
     expect(given).not.toHaveProperty("Binds");
     const refused = await run(engine, { Container: { Config: { Image: "img", HostConfig: { Binds: ["/:/host"] } } } });
     expect(refused).toMatchObject({
@@ -208,7 +141,7 @@ describe("with a Docker of our own making", () => {
   test("E17: no output, no push, still SUCCESS; an image that is not here is fetched", async () => {
     const ran = await run(engine, { Container: { Config: { Image: "elsewhere" } } });
     expect(ran.result.Status).toBe("SUCCESS");
-    expect(docker.asked.slice(0, 3)).toEqual(["create", "pull", "create"]);
+    expect(docker.asked.slice(0, 2)).toEqual(["pull", "create"]);
     expect(docker.asked).not.toContain("GET archive");
   });
 
@@ -243,14 +176,13 @@ describe("with a Docker of our own making", () => {
   });
 
   test("an engine that is away is tried again, not blamed on the job", async () => {
-    const away = openEngine({ host: "unix:///nowhere/docker.sock", ...LIMITS });
+    const away = openTestEngine("unix:///nowhere/docker.sock");
     expect(await run(away, config())).toMatchObject({ exit: 503 });
   });
 
   test("containers of a worker that was killed are swept, those of the living are not", async () => {
-    for (const worker of ["dead", "alive"])
-      await engine.create({ Image: "img", WorkingDir: "/data" }, { "sluice.job-runner": worker });
-    expect(await engine.sweep((worker) => worker === "dead")).toBe(1);
+    for (const worker of ["dead", "alive"]) await engine.create(asked({ "sluice.job-runner": worker }));
+    expect(await engine.sweep((worker) => worker === "dead")).toMatchObject({ containers: 1 });
     expect([...docker.containers.values()].map(({ config: { Labels } }) => Labels["sluice.job-runner"])).toEqual([
       "alive",
     ]);
@@ -259,14 +191,13 @@ describe("with a Docker of our own making", () => {
 
   test("a runner that was killed and came again by its name removes what its first life left behind, not its own", async () => {
     docker.program = () => "never";
-    await engine.create(
-      { Image: "img", WorkingDir: "/data" },
-      { "sluice.job-runner": "w1", "sluice.job-runner.instance": "i1" },
-    );
+    await engine.create(asked({ "sluice.job-runner": "w1", "sluice.job-runner.instance": "i1" }));
     const over = new AbortController();
     const running = run(engine, config(), { signal: over.signal });
     await waitFor(() => docker.asked.includes("POST wait"));
-    expect(await engine.sweep((worker, instance) => worker === "w1" && instance !== "i2")).toBe(1);
+    expect(await engine.sweep((worker, instance) => worker === "w1" && instance !== "i2")).toMatchObject({
+      containers: 1,
+    });
     expect([...docker.containers.values()].map(({ config: { Labels } }) => Labels)).toMatchObject([
       { "sluice.job-runner": "w1", "sluice.job-runner.instance": "i2", "sluice.job-runner.tenant": "alpha" },
     ]);
@@ -299,59 +230,5 @@ describe("with a Docker of our own making", () => {
     await run(engine, { ...config(), Fileset: { Input: { Name: "s" } } }, { filesets });
     expect(seen).toBe("x");
     await server.close();
-  });
-});
-
-const present = await findDockerEngine();
-const real = "skip" in present && process.env["SLUICE_OWN_DOCKER"] === "1" ? await startDockerEngine() : present;
-
-skipUnless(describe, real, { optional: true })("with a real Docker engine", () => {
-  const host = "host" in real ? real.host : "";
-  const IMAGE = "sluice-test-shell:1";
-  let engine: Engine;
-  const docker = (...args: string[]) => runCommand("docker", ["-H", host, ...args]);
-
-  /** A shell and what it is linked with: nothing can be fetched here. */
-  beforeAll(async () => {
-    engine = openEngine({ host, ...LIMITS });
-    const linked = await runCommand("ldd", ["/bin/sh"]);
-    const libraries = [...linked.output.matchAll(/\/\S+(?= \(0x)/g)].map(([path]) => path);
-    const tar = join(folder, "image.tar");
-    await runCommand("tar", ["-chf", tar, "-C", "/", "bin/sh", ...libraries.map((path) => path.slice(1))]);
-    await docker("import", tar, IMAGE);
-  });
-  afterAll(async () => {
-    await docker("rmi", "-f", IMAGE);
-    if ("host" in real) await real.stop();
-  });
-
-  test("E14, E16, E17, E18: a container reads its input, writes its output and ends with a code", async () => {
-    await putFiles("numbers", { "in.txt": "20", "other.md": "no" });
-    const script = 'read n < in.txt; echo $((n + 22)) > out.dat; [ ! -e other.md ] && exit "$1"';
-    const ran = (code: string) =>
-      run(engine, {
-        Container: { Config: { Image: IMAGE, Cmd: ["/bin/sh", "-c", script, "sh", code] } },
-        Fileset: { Input: { Name: "numbers", Patterns: ["*.txt"] }, Output: { Name: "sums", Patterns: ["*.dat"] } },
-      });
-    const good = await ran("0");
-    expect(good.result).toEqual({ Status: "SUCCESS", Info: "exit code 0" });
-    expect(good.data[0]!["Container"]).toMatchObject({
-      Id: expect.stringMatching(/^[0-9a-f]{64}$/),
-      Config: { Image: IMAGE },
-    });
-    expect(await readFile(join(folder, "alpha/sums/out.dat"), "utf8")).toBe("42\n");
-    expect((await ran("7")).result).toEqual({ Status: "FAILURE", Info: "exit code 7" });
-    const left = await docker("ps", "-aq", "--filter", "label=sluice.job-runner");
-    expect(left.output.trim()).toBe("");
-  });
-
-  test("a container has no network and no privileges", async () => {
-    const script =
-      'while read -r name rest; do case $name in CapEff:) caps=$rest;; esac; done < /proc/self/status; for i in /sys/class/net/*; do nets="$nets ${i##*/}"; done; echo "$caps$nets" > out.dat';
-    await run(engine, {
-      Container: { Config: { Image: IMAGE, Cmd: ["/bin/sh", "-c", script] } },
-      Fileset: { Output: { Name: "caps", Patterns: ["*.dat"] } },
-    });
-    expect((await readFile(join(folder, "alpha/caps/out.dat"), "utf8")).trim()).toBe("0000000000000000 lo");
   });
 });

@@ -26,6 +26,24 @@ async function asked(ended: Ended): Promise<readonly string[]> {
   await settle(aJob(), ended, RULES, ports);
   return calls;
 }
+test("a job of the fleet that failed for good is a warning that says why, once; a tenant's own is no news", async () => {
+  const lines: [string, Record<string, unknown>, string][] = [];
+  const note = (level: string) => (facts: Record<string, unknown>, text: string) =>
+    void lines.push([level, facts, text]);
+  const log = { info: note("info"), warn: note("warn"), error: note("error") } as unknown as SettlePorts["log"];
+  const done = () => Promise.resolve("done" as const);
+  const queue = { create: () => Promise.resolve(MADE), finish: done, retry: done, fail: done } as never;
+  const ports = { queue, nowMs: () => 0, log, onSettled: () => undefined };
+  const result = '{"why":"eve made this schedule: their token was revoked","at":"https://a.example/x?key=secret"}';
+  for (const tenant of ["system", "acme"]) await settle({ ...aJob(), tenant }, { exit: 422, result }, RULES, ports);
+  expect(lines.map(([level, { tenant }, text]) => [level, tenant, text])).toEqual([
+    ["warn", "system", "a job of the fleet failed: it is not tried again"],
+    ["info", "acme", "job completing"],
+  ]);
+  expect(lines[0]![1]["why"]).toContain("eve made this schedule: their token was revoked");
+  expect(JSON.stringify(lines)).not.toContain("secret");
+});
+
 const MADE = { made: true, refused: null };
 
 test("M21: jobs that a run asked for go with its end, whatever that is: no crash lies between", async () => {

@@ -44,7 +44,7 @@ describe("docker-compose.yml", () => {
   test.each(SERVICES)("%s: image by variable, health asked, ports on loopback only", (name, service) => {
     expect(service.image).toMatch(/^\$\{[A-Z_]+:-[^}]+\}/);
     // A whole version: the same file brings the same fleet.
-    expect(filled(service.image)).toMatch(/:v?\d+\.\d+\.\d+$/);
+    expect(filled(service.image)).toMatch(/:v?\d+\.\d+\.\d+(?:@sha256:[0-9a-f]{64})?$/);
     const oneShot = service.restart === "no";
     expect(service.healthcheck).toEqual(
       oneShot ? { disable: true } : expect.objectContaining({ test: expect.arrayContaining(["CMD"]) }),

@@ -47,6 +47,8 @@ export const FAULTS: readonly Fault[] = [
   ["hardened", "Deployment", "recorder", '["ALL"]', '["NET_RAW"]', "recorder: capabilities is wrong"],
   ["hardened", "Deployment", "recorder", '"runAsNonRoot":true', '"runAsNonRoot":false', "recorder: the pod's runAsNonRoot is wrong"],
   ["hardened", "Deployment", "recorder", '"runAsUser":65532', '"runAsUser":0', "recorder: the pod runs as root"],
+  ["hardened", "Deployment", "recorder", '"readOnlyRootFilesystem":true', '"readOnlyRootFilesystem":true,"runAsUser":0', "recorder: runAsUser of a container takes the place of its pod's"],
+  ["hardened", "Deployment", "recorder", '"readOnlyRootFilesystem":true', '"readOnlyRootFilesystem":true,"seccompProfile":{"type":"Unconfined"}', "recorder: seccompProfile of a container takes the place of its pod's"],
   ["hardened", "StatefulSet", "zookeeper", "RuntimeDefault", "Unconfined", "zookeeper: the pod's seccompProfile is wrong"],
   ["hardened", "Deployment", "recorder", '"automountServiceAccountToken":false,', "", "recorder: the token of its ServiceAccount is mounted"],
   ["hardened", "Deployment", "recorder", '"serviceAccountName":"recorder"', '"serviceAccountName":"admin"', "recorder: has no ServiceAccount of its own"],

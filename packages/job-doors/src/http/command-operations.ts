@@ -1,6 +1,7 @@
 /** The queue's commands as HTTP operations: one per verb, with the document's names. */
+import { may } from "@sluice/access";
 import { ANSWERED, type Operation, type Problem } from "@sluice/http-api";
-import { isStatus, readCommand } from "@sluice/job-queue";
+import { type Command, isStatus, readCommand } from "@sluice/job-queue";
 import { COMMAND_BODIES, type CommandVerb, type Endpoint, JOBS } from "@sluice/wire";
 import { readTiming } from "../bedrock/timing.ts";
 import { heardQueue } from "../heard.ts";
@@ -22,7 +23,8 @@ export const commandOperations = ({ queue, hear, leaving, errands, now }: Comman
         const { tenant } = params as { readonly tenant: string };
         const { gone, over } = patienceOf(response, leaving);
         const heard = heardQueue(queue, hear, { door: "http", caller: caller.name });
-        const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over };
+        const seals = may(caller, "schedule-deposits").ok;
+        const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over, seals };
         const answer = await ask({ queue: heard, errands, now }, asked);
         if (gone.aborted) {
           await giveBack(heard, tenant, answer);
@@ -58,13 +60,16 @@ interface Asked {
   readonly body: Readonly<Record<string, unknown>>;
   /** Who waits for a job waits no longer. */
   readonly over: AbortSignal;
+  /** They may make deposits for later. */
+  readonly seals: boolean;
 }
 
-async function ask(ports: PutOffPorts, { verb, tenant, body, over }: Asked): Promise<Answer> {
+async function ask(ports: PutOffPorts, { verb, tenant, body, over, seals }: Asked): Promise<Answer> {
   const { worker, connection, timeout, commandExecuteTime, ...fields } = body;
   const caller = typeof worker === "string" && worker !== "" ? named(worker) : UNSEEN;
-  const command = readCommand(verb, textsOf(fields), { tenant, caller });
-  if (isStatus(command)) return statusOnly(command);
+  const read = readCommand(verb, textsOf(fields), { tenant, caller });
+  if (isStatus(read)) return statusOnly(read);
+  const command = seals ? sealing(read) : read;
   const told = Object.entries(textsOf({ connection, timeout, commandexecutetime: commandExecuteTime }));
   const timing = readTiming(new Map(told), ports.now());
   if (isStatus(timing)) return statusOnly(timing);
@@ -72,6 +77,12 @@ async function ask(ports: PutOffPorts, { verb, tenant, body, over }: Asked): Pro
   if (command.verb !== "GetJobs" || !timing.wait) return ports.queue.ask(tenant, command);
   return ports.queue.wait(tenant, command, timing.timeoutMs, over);
 }
+
+/** A single job, as the intake makes them: `then` of a run that ends is not its caller's own wish. */
+const sealing = (command: Command): Command =>
+  command.verb === "CreateJobs" && command.single
+    ? { ...command, jobs: command.jobs.map((job) => ({ ...job, seals: true as const })) }
+    : command;
 
 const named = (worker: string): { readonly kind: "worker"; readonly worker: string } => ({ kind: "worker", worker });
 const UNSEEN = { kind: "timed", worker: "" } as const;

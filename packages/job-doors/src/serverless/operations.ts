@@ -75,7 +75,7 @@ function addHandler({ handlers }: JobPorts): Operation {
     path: "/{client}/handler/add/{type}/add",
     group,
     summary: "A new handler of a type: its code as text, or all of its fields as JSON",
-    permission: "use-jobs",
+    permission: "change-handlers",
     params: ofType,
     query: z.strictObject({ method: z.enum(HANDLER_LANGUAGES).optional().describe("its language; node if not said") }),
     body: {
@@ -151,7 +151,7 @@ function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Opera
     path: "/{client}/handler/del/{type}/delete",
     group,
     summary: "Delete the handler of a type; its jobs are retried until their time is over",
-    permission: "use-jobs",
+    permission: "change-handlers",
     params: ofType,
     responses: {
       200: { description: "gone", content: { "application/json": z.object({ versions: z.array(z.int()) }) } },

@@ -20,6 +20,8 @@ export interface NewJob {
   readonly maxRunTime: number | null;
   /** The type of the job that is made of this one's result when it has ended well. */
   readonly onFinish: string | null;
+  /** Its caller may make jobs of the fleet with something sealed in them. Doors set it; nothing that a caller sends does. */
+  readonly seals?: true;
 }
 
 /** Who takes jobs, and so what we can see of them afterwards. */

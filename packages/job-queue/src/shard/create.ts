@@ -4,7 +4,7 @@ import type { Job } from "../records.ts";
 import { SYSTEM_TENANT } from "../tenants.ts";
 import { wholeJob } from "../whole-job.ts";
 import type { CreateJobs, NewJob } from "./commands.ts";
-import { sealProblem } from "./sealed.ts";
+import { birthProblem, sealProblem } from "./sealed.ts";
 import { type Reply, reply } from "./views.ts";
 import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
@@ -95,6 +95,8 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
   /** What a unique job would find, by world and name. */
   const found = new Map<string, Found>();
   for (const [n, job] of jobs.entries()) {
+    const unsealed = birthProblem(tenant, job);
+    if (unsealed !== null) return unsealed;
     const parent = parents[n] ?? null;
     if (job.parent !== null) {
       const problem = parentProblem(shard, parent);

@@ -38,6 +38,10 @@ export const STATUS = {
   deleteRunning: status(405, "Can't delete a RUNNING job"),
   deletePaused: status(405, "Can't delete a parent jobs with children running"),
   sealed: status(405, "What is sealed in the data of a job cannot be changed: delete the job and make another"),
+  notToSeal: status(
+    405,
+    "Only who may schedule deposits makes jobs of the fleet with something sealed, or with large data",
+  ),
   unknownVerb: status(430, "Unrecognized command"),
   mockMismatch: status(500, "Mock Mismatch"),
   broken: status(500, "Internal error"),

@@ -9,9 +9,11 @@ import { serve } from "./serve.ts";
 
 const ALL = Object.keys(PERMISSIONS) as readonly Permission[];
 
+const OF_TENANTS: readonly Permission[] = ["use-jobs", "see-jobs", "change-handlers"];
+
 /** Who has no tenant has nothing to see of the job queue: the console need not offer it. */
 const isOfUse = (permission: Permission, { tenants }: Pick<Caller, "tenants">): boolean =>
-  tenants === "all" || tenants.length > 0 || (permission !== "use-jobs" && permission !== "see-jobs");
+  tenants === "all" || tenants.length > 0 || !OF_TENANTS.includes(permission);
 
 type YouDeps = Pick<AdminDeps, "settings" | "intakeUrl">;
 

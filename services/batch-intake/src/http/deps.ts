@@ -38,6 +38,8 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly wall: WallOptions;
   /** Who has this id now. */
   readonly callerById: CallerLookup["callerById"];
+  /** A deposit for later does not run any more. */
+  readonly onScheduleRefused: (schedule: number, why: string) => void;
   /** Whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly log: Log;

@@ -84,6 +84,7 @@ async function runNow(deps: HttpDeps, schedules: Schedules, id: number, run: num
     case "none":
       return { problem: problem("NOT_FOUND", "there is no schedule with this number") };
     case "refused":
+      deps.onScheduleRefused(id, found.why);
       return { problem: problem("CONFLICT", found.why) };
     case "silence":
       return { problem: unavailable(found.why) };

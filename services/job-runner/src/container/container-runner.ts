@@ -4,8 +4,10 @@ import { type Ended, isOver, type JobInHand, type Runner, type RunPorts } from "
 import { type Engine, INSTANCE_LABEL, isAway, LABEL, type OpenContainer } from "./engine.ts";
 import type { Filesets } from "./filesets.ts";
 import { matcherOf } from "./patterns.ts";
-import { type ContainerSpec, readSpec } from "./spec.ts";
-import { bounded, entriesOf, type FilesetBounds, only, packed, renamed } from "./tape.ts";
+import { type AllowedImage, allowedImage } from "./image-reference.ts";
+import { userOf } from "./request.ts";
+import { type ContainerSpec, readSpec, workingDirOf } from "./spec.ts";
+import { atMost, bounded, entriesOf, type FileEntry, type FilesetBounds, only, packed, renamed } from "./tape.ts";
 
 export interface ContainerPorts {
   /** Null: there is none, and why. */
@@ -15,15 +17,30 @@ export interface ContainerPorts {
   /** Of this process alone. */
   readonly instance: string;
   readonly timeoutMs: number;
-  /** Names of images that jobs may use; one that ends with * stands for all that begin so. */
-  readonly images: readonly string[];
-  readonly output: FilesetBounds;
+  /** Images that jobs may use. */
+  readonly images: readonly AllowedImage[];
+  /** Whom containers run as when the job does not say. */
+  readonly user: string;
+  /** Of the input and of the output. */
+  readonly filesetBounds: FilesetBounds;
+  /** What a container may write into its working folder. */
+  readonly diskBytes: number;
+  readonly onRefused: (refused: RefusedImage) => void;
   readonly later: (ms: number, wake: () => void) => () => void;
+}
+
+export interface RefusedImage {
+  readonly tenant: string;
+  readonly job: number;
+  readonly image: string;
 }
 
 const FAILED = 400;
 const AWAY = 503;
-const WORKING_DIR = "/data";
+const TOO_LARGE = 413;
+const WATCH_DISK_MS = 5_000;
+/** Headers and padding of a tape, which are no bytes of files. */
+const TAPE_OVERHEAD = 1.5;
 
 const succeeded = (info: string): Ended => ({ exit: 200, result: JSON.stringify({ Status: "SUCCESS", Info: info }) });
 const failed = (info: string, exit = FAILED): Ended => ({
@@ -46,27 +63,27 @@ async function runJob(job: JobInHand, handler: Handler, run: RunPorts, ports: Co
   if (signal.aborted) return;
   run.started(job);
   const data = withDefaults(job.data, handler);
-  const read = readSpec(data);
-  const { engine } = ports;
-  const ended = !read.ok
-    ? failed(read.why)
-    : !isAllowedImage(read.spec.config.Image, ports.images)
-      ? failed(`Container.Config.Image: ${read.spec.config.Image} is none of CONTAINER_IMAGES of this runner`)
-      : engine === null
-        ? failed("there is no Docker engine here", AWAY)
-        : await runContainer({ ...job, data }, read.spec, {
-            run,
-            ports,
-            engine,
-            signal,
-            timeoutMs: handler.timeoutMs ?? ports.timeoutMs,
-          });
+  const timeoutMs = handler.timeoutMs ?? ports.timeoutMs;
+  const ended = await endOf({ ...job, data }, { run, ports, signal, timeoutMs });
   if (!isOver(signal)) await run.settle(job, ended);
 }
 
-/** The engine would fetch whatever it is asked for, from wherever. */
-const isAllowedImage = (image: string, allowed: readonly string[]): boolean =>
-  allowed.some((each) => (each.endsWith("*") ? image.startsWith(each.slice(0, -1)) : image === each));
+/** The engine would fetch whatever it is asked for, from wherever: nothing is asked of it about an image that is not in the list. */
+async function endOf(job: JobInHand, course: Omit<Course, "engine">): Promise<Ended> {
+  const { engine, images, onRefused } = course.ports;
+  const read = readSpec(job.data);
+  if (!read.ok) return failed(read.why);
+  const { Image } = read.spec.config;
+  const image = allowedImage(Image, images);
+  if (image === null) {
+    onRefused({ tenant: job.tenant, job: job.id, image: Image });
+    return failed(
+      `Container.Config.Image: ${Image} is none of CONTAINER_IMAGES of this runner. Use one of them, or ask the operator to add it`,
+    );
+  }
+  if (engine === null) return failed("there is no Docker engine here", AWAY);
+  return runContainer(job, { ...read.spec, image }, { ...course, engine });
+}
 
 /** A handler's body may hold what its jobs leave out. */
 function withDefaults(data: JobInHand["data"], { body }: Handler): JobInHand["data"] {
@@ -86,9 +103,14 @@ interface Course {
   readonly timeoutMs: number;
 }
 
-async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course): Promise<Ended> {
+interface AllowedSpec extends ContainerSpec {
+  /** As the engine is asked for it. */
+  readonly image: string;
+}
+
+async function runContainer(job: JobInHand, spec: AllowedSpec, course: Course): Promise<Ended> {
   const { engine, ports, run, signal } = course;
-  const workingDir = spec.config.WorkingDir ?? WORKING_DIR;
+  const workingDir = workingDirOf(spec.config);
   let step = "create";
   let container: OpenContainer | null = null;
   /** Saying where we are tells us whether the job is still ours: nothing is done for one that is not, least of all a push. */
@@ -99,17 +121,19 @@ async function runContainer(job: JobInHand, spec: ContainerSpec, course: Course)
   };
   try {
     await enter("create");
-    container = await engine.create({ ...spec.config, WorkingDir: workingDir }, labelsOf(job, ports));
+    const config = { ...spec.config, WorkingDir: workingDir };
+    container = await engine.create({ config, image: spec.image, labels: labelsOf(job, ports) });
     // What the engine says of it, and the configuration as it was given.
     const described = { ...(await container.inspect()), Config: spec.config };
     const data = { ...job.data, Container: described };
     await enter("pull", data);
-    if (spec.input !== null) await pull(container, job.tenant, spec.input, workingDir, ports.filesets);
+    await pull(container, job.tenant, { ...spec, workingDir }, ports);
     await enter("start", data);
     await container.start();
     await enter("wait", data);
     const exit = await waited(container, course);
     if (exit === "late") return failed(`no end within ${course.timeoutMs} ms`, 504);
+    if (exit === "too much") return failed(tooMuch(ports), TOO_LARGE);
     if (exit === "aborted") return failed("the job is no longer ours", AWAY);
     await enter("push", data);
     if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports);
@@ -130,16 +154,23 @@ const labelsOf = ({ id, tenant }: JobInHand, { worker, instance }: ContainerPort
 
 type FilesetOf = NonNullable<ContainerSpec["input"]>;
 
+/** The working folder and what is put into it belong to whom the container runs as, also when there is no input. */
 async function pull(
   container: OpenContainer,
   tenant: string,
-  set: FilesetOf,
-  dir: string,
-  filesets: Filesets,
+  { config, input, workingDir }: ContainerSpec & { readonly workingDir: string },
+  { filesets, filesetBounds, user }: ContainerPorts,
 ): Promise<void> {
-  const files = only(filesets.read(tenant, set.Name), matcherOf(set.Patterns ?? undefined));
-  const prefix = dir.replace(/^\/+/, "");
-  await container.put(packed(renamed(files, (name) => `${prefix}/${name}`)));
+  const folder = workingDir.slice(1);
+  const [uid, gid] = userOf(config, { user }).split(":").map(Number);
+  const wanted =
+    input === null ? none() : only(filesets.read(tenant, input.Name), matcherOf(input.Patterns ?? undefined));
+  const files = renamed(bounded(wanted, filesetBounds, "input"), (name) => `${folder}/${name}`);
+  await container.put(packed(files, { folder, owner: { uid: uid ?? 0, gid: gid ?? 0 } }));
+}
+
+async function* none(): AsyncGenerator<FileEntry> {
+  // No input.
 }
 
 async function push(
@@ -147,7 +178,7 @@ async function push(
   tenant: string,
   set: FilesetOf,
   dir: string,
-  { filesets, output }: Pick<ContainerPorts, "filesets" | "output">,
+  ports: ContainerPorts,
 ): Promise<void> {
   const top = `${
     dir
@@ -155,20 +186,25 @@ async function push(
       .filter((part) => part !== "")
       .at(-1) ?? ""
   }/`;
-  const inside = renamed(entriesOf((await container.get(dir)) as AsyncIterable<Uint8Array>), (name) =>
+  const tape = (await container.get(dir)) as AsyncIterable<Uint8Array>;
+  const inside = renamed(entriesOf(atMost(tape, ports.diskBytes * TAPE_OVERHEAD, tooMuch(ports))), (name) =>
     name.startsWith(top) ? name.slice(top.length) : null,
   );
   const wanted = only(inside, matcherOf(set.Patterns ?? undefined));
-  await filesets.write(tenant, set.Name, bounded(wanted, output));
+  await ports.filesets.write(tenant, set.Name, bounded(wanted, ports.filesetBounds, "output"));
 }
 
-/** One that takes too long, or whose job has become another's, is removed, which ends it. */
+const tooMuch = ({ diskBytes }: Pick<ContainerPorts, "diskBytes">): string =>
+  `the working folder holds more than ${diskBytes} bytes (CONTAINER_DISK_MB of this runner)`;
+
+/** One that takes too long or too much, or whose job has become another's, is removed, which ends it. */
 async function waited(
   container: OpenContainer,
   { signal, timeoutMs, ports }: Course,
-): Promise<number | "late" | "aborted"> {
+): Promise<number | "late" | "aborted" | "too much"> {
   return new Promise((resolve, reject) => {
-    const stop = ports.later(timeoutMs, () => resolve("late"));
+    const stopClock = ports.later(timeoutMs, () => resolve("late"));
+    const stopWatch = watchDisk(container, ports, () => resolve("too much"));
     const onAbort = (): void => resolve("aborted");
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
@@ -176,10 +212,30 @@ async function waited(
       .wait()
       .then(resolve, reject)
       .finally(() => {
-        stop();
+        stopClock();
+        stopWatch();
         signal.removeEventListener("abort", onAbort);
       });
   });
+}
+
+/** Most engines have no quota for a volume, so what a container writes is looked at from time to time. */
+function watchDisk(container: OpenContainer, { later, diskBytes }: ContainerPorts, onTooMuch: () => void): () => void {
+  let isOver = false;
+  let stop = (): void => undefined;
+  const judge = (bytes: number | null): void => (bytes !== null && bytes > diskBytes ? onTooMuch() : again());
+  const again = (): void => {
+    if (isOver) return;
+    // An engine that cannot say it now is asked again.
+    stop = later(WATCH_DISK_MS, () => {
+      container.written().then(judge, again).catch(again);
+    });
+  };
+  again();
+  return () => {
+    isOver = true;
+    stop();
+  };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1_000);

@@ -1,6 +1,21 @@
 /** What a container job says, and what of it is done. */
 import { z } from "zod";
 
+/** Names would be looked up in the image, which may say that any of them is root. */
+export const USER = /^[1-9]\d{0,8}(?::[1-9]\d{0,8})?$/;
+const WORKING_DIR = "/data";
+const SYSTEM_FOLDERS = ["proc", "sys", "dev"];
+
+const namesIn = (path: string): readonly string[] => path.split("/").filter((name) => name !== "" && name !== ".");
+function isSystemFolder(path: string): boolean {
+  const [first] = namesIn(path);
+  return first === undefined || SYSTEM_FOLDERS.includes(first);
+}
+
+/** Where its files are, spelt in one way. */
+export const workingDirOf = ({ WorkingDir = WORKING_DIR }: Pick<ContainerConfig, "WorkingDir">): string =>
+  `/${namesIn(WorkingDir).join("/")}`;
+
 /** The image's own business. Whatever reaches out of the container (mounts, devices, privileges, networks) is not in it. */
 const Config = z.strictObject({
   Image: z.string().min(1).max(512),
@@ -11,8 +26,12 @@ const Config = z.strictObject({
     .string()
     .regex(/^\/[A-Za-z0-9._/-]+$/, "must be an absolute path of plain names")
     .refine((path) => !path.split("/").includes(".."), "must not lead upwards")
+    .refine((path) => !isSystemFolder(path), "must be a folder of its own, not the root, /proc, /sys or /dev")
     .optional(),
-  User: z.string().max(64).optional(),
+  User: z
+    .string()
+    .regex(USER, "must be the number of a user that is not root, with a group that is not root's or without: 1000:1000")
+    .optional(),
 });
 export type ContainerConfig = z.infer<typeof Config>;
 

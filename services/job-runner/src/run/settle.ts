@@ -1,5 +1,7 @@
 /** The end of a run: new jobs that it asked for, then what becomes of it. */
+import { SYSTEM_TENANT } from "@sluice/fleet-jobs";
 import type { Log } from "@sluice/stage-runtime";
+import { redactJson } from "@sluice/wire";
 import { goWithOneEnd, linesOf } from "../decide/job-lines.ts";
 import { type NextStep, nextStep, type RetryRules } from "../decide/next-step.ts";
 import type { JobQueue, Settled } from "./queue.ts";
@@ -12,6 +14,8 @@ export interface SettlePorts {
   readonly onSettled: (step: NextStep, settled: Settled) => void;
 }
 
+const FLEET_FAILED = "a job of the fleet failed: it is not tried again";
+const WHY_CHARACTERS = 1_000;
 const LOG_LINES = 100;
 const LOG_LINE_CHARACTERS = 1_000;
 
@@ -21,6 +25,12 @@ export async function settle(job: JobInHand, given: Ended, rules: RetryRules, po
   const settled = await carryOut(job, ended, step, ports);
   const facts = { tenant: job.tenant, type: job.type, job: job.id, exit: ended.exit, code: step.code, settled };
   if (step.kind === "abandon") ports.log.error({ ...facts, why: step.why }, "job abandoned");
+  else if (step.code === "failed" && job.tenant === SYSTEM_TENANT)
+    // Whom it is for may be gone, and nobody tries it again: only an operator reads it.
+    ports.log.warn(
+      { ...facts, next: step.kind, why: redactJson(ended.result ?? "").slice(0, WHY_CHARACTERS) },
+      FLEET_FAILED,
+    );
   else ports.log.info({ ...facts, next: step.kind }, "job completing");
   ports.onSettled(step, settled);
 }

@@ -21,7 +21,9 @@ export class OutputReader {
   #mark: string | null = null;
   #onMark: (() => void) | null = null;
   #bytes = 0;
-  #rest = "";
+  /** Of the line that has begun, up to what is kept of one: each chunk is looked at once, however small they are. */
+  #pieces: string[] = [];
+  #length = 0;
   /** A character may come in two chunks. */
   #decoder = new StringDecoder("utf8");
   #lines: string[] = [];
@@ -35,7 +37,8 @@ export class OutputReader {
   begin(mark: string): void {
     this.#mark = mark;
     this.#bytes = 0;
-    this.#rest = "";
+    this.#pieces = [];
+    this.#length = 0;
     this.#decoder = new StringDecoder("utf8");
     this.#lines = [];
     this.#dropped = 0;
@@ -58,9 +61,20 @@ export class OutputReader {
       this.#onFlood();
       return;
     }
-    const lines = (this.#rest + this.#decoder.write(chunk)).split("\n");
-    this.#rest = lines.pop() ?? "";
-    for (const line of lines) this.#line(line);
+    const [first = "", ...next] = this.#decoder.write(chunk).split("\n");
+    this.#keep(first);
+    for (const piece of next) {
+      this.#line(this.#pieces.join(""));
+      this.#pieces = [];
+      this.#length = 0;
+      this.#keep(piece);
+    }
+  }
+
+  #keep(piece: string): void {
+    if (piece === "" || this.#length > this.#limits.lineBytes) return;
+    this.#pieces.push(piece);
+    this.#length += piece.length;
   }
 
   #line(line: string): void {

@@ -9,7 +9,11 @@ export type Program = (files: Files) => number | "never" | Promise<number>;
 
 interface FakeContainer {
   readonly id: string;
-  readonly config: Record<string, unknown> & { readonly Labels: Record<string, string>; readonly WorkingDir: string };
+  readonly config: Record<string, unknown> & {
+    readonly Labels: Record<string, string>;
+    readonly WorkingDir: string;
+    readonly HostConfig: { readonly Mounts: readonly { readonly Source: string }[] };
+  };
   readonly files: Files;
   readonly end: { resolve: (code: number) => void; readonly promise: Promise<number> };
 }
@@ -20,10 +24,21 @@ export interface FakeDocker {
   /** What was asked, in order: "create", "put", "start", … */
   readonly asked: string[];
   program: Program;
-  /** Images that are here; others can be pulled. */
-  readonly images: Set<string>;
+  /** Images that are here, with what they declare as volumes; others can be pulled. */
+  readonly images: Map<string, readonly string[]>;
+  /** What it says while it fetches an image; the image is there when it ends. */
+  progress: readonly object[];
+  /** Bytes of an image, when it was fetched. */
+  imageBytes: number;
+  /** What `docker info` says. */
+  info: object;
   close(): Promise<void>;
 }
+
+const VOLUME_OF = "volume-of-";
+/** That of another container, by its name. */
+const volumeIn = ({ HostConfig }: FakeContainer["config"]): string | undefined =>
+  HostConfig.Mounts.find(({ Source }) => Source !== "")?.Source;
 
 export async function fakeDocker(): Promise<FakeDocker> {
   const containers = new Map<string, FakeContainer>();
@@ -38,7 +53,10 @@ export async function fakeDocker(): Promise<FakeDocker> {
     containers,
     asked,
     program: () => 0,
-    images: new Set(["img"]),
+    images: new Map([["docker.io/library/img:latest", []]]),
+    progress: [{ status: "done" }],
+    imageBytes: 1_000,
+    info: {},
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -52,14 +70,24 @@ export async function fakeDocker(): Promise<FakeDocker> {
     const route = `${request.method ?? ""} ${path}`;
     if (route === "POST /containers/create") return create(request, response);
     if (route === "POST /images/create") {
-      asked.push("pull");
-      const image = url.searchParams.get("fromImage") ?? "";
-      if (image.startsWith("missing")) {
-        json(response, 404, { message: `no such image: ${image}` });
-        return;
-      }
-      docker.images.add(image);
-      json(response, 200, { status: "done" });
+      pull(url, response);
+      return;
+    }
+    if (route === "GET /info") {
+      json(response, 200, docker.info);
+      return;
+    }
+    if (route === "GET /system/df") {
+      const sizes = [...containers.values()].map(({ id, files }) => ({
+        Name: `${VOLUME_OF}${id}`,
+        UsageData: { Size: [...files.values()].reduce((sum, text) => sum + text.length, 0) },
+      }));
+      json(response, 200, { Volumes: sizes });
+      return;
+    }
+    const [, image] = /^\/images\/(.+?)(?:\/json)?$/.exec(decodeURIComponent(path)) ?? [];
+    if (image !== undefined) {
+      actOnImage(request.method ?? "", image, response);
       return;
     }
     if (route === "GET /containers/json") {
@@ -76,9 +104,43 @@ export async function fakeDocker(): Promise<FakeDocker> {
     return act(`${request.method ?? ""} ${verb}`, container, { url, request, response });
   }
 
+  function pull(url: URL, response: ServerResponse): void {
+    const [name, tag] = [url.searchParams.get("fromImage") ?? "", url.searchParams.get("tag") ?? ""];
+    asked.push("pull");
+    if (name.includes("missing")) {
+      json(response, 404, { message: `no such image: ${name}` });
+      return;
+    }
+    response.writeHead(200, { "content-type": "application/json" });
+    for (const event of docker.progress) response.write(`${JSON.stringify(event)}\r\n`);
+    const failed = docker.progress.some((event) => "error" in event);
+    if (!failed) docker.images.set(`${name}${tag.startsWith("sha256:") ? "@" : ":"}${tag}`, []);
+    response.end();
+  }
+
+  function actOnImage(method: string, image: string, response: ServerResponse): void {
+    const volumes = docker.images.get(image);
+    if (volumes === undefined) {
+      json(response, 404, { message: `no such image: ${image}` });
+      return;
+    }
+    if (method === "GET") {
+      const Volumes = Object.fromEntries(volumes.map((path) => [path, {}]));
+      json(response, 200, { Size: docker.imageBytes, Config: { Volumes: volumes.length === 0 ? null : Volumes } });
+      return;
+    }
+    asked.push("remove image");
+    if ([...containers.values()].some(({ config }) => config["Image"] === image)) {
+      json(response, 409, { message: "image is being used by a container" });
+      return;
+    }
+    docker.images.delete(image);
+    json(response, 200, [{ Untagged: image }]);
+  }
+
   async function create(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const config = JSON.parse((await wholeOf(request, 1e6)).toString()) as FakeContainer["config"];
-    asked.push("create");
+    asked.push(volumeIn(config) === undefined ? "create" : "create carrier");
     if (!docker.images.has(String(config["Image"]))) {
       json(response, 404, { message: "no such image" });
       return;
@@ -86,7 +148,8 @@ export async function fakeDocker(): Promise<FakeDocker> {
     const id = `c${(made += 1)}`;
     let resolve: (code: number) => void = () => undefined;
     const promise = new Promise<number>((done) => (resolve = done));
-    containers.set(id, { id, config, files: new Map(), end: { resolve, promise } });
+    const files = containers.get(volumeIn(config)?.slice(VOLUME_OF.length) ?? "")?.files ?? (new Map() as Files);
+    containers.set(id, { id, config, files, end: { resolve, promise } });
     json(response, 201, { Id: id, Warnings: [] });
   }
 
@@ -105,6 +168,7 @@ export async function fakeDocker(): Promise<FakeDocker> {
           Id: id,
           Created: "now",
           State: { Status: "created" },
+          Mounts: [{ Name: `${VOLUME_OF}${id}`, Destination: config.WorkingDir }],
           Config: { ...config, Hostname: id },
         });
         return;

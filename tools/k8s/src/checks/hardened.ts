@@ -9,6 +9,8 @@ const CONTAINER: Wanted = {
   readOnlyRootFilesystem: true,
   capabilities: { drop: ["ALL"] },
 };
+/** Said once, for the pod: what a container says itself would count instead. */
+const OF_THE_POD = ["runAsNonRoot", "runAsUser", "runAsGroup", "seccompProfile", "privileged", "procMount"];
 const ENFORCED = "pod-security.kubernetes.io/enforce";
 
 export function hardeningProblems(objects: readonly KubernetesObject[]): readonly string[] {
@@ -35,6 +37,9 @@ function ofContainer(name: string, { securityContext, resources }: Container): r
   const { requests, limits } = resources;
   return [
     ...missing(CONTAINER, securityContext).map((field) => `${name}: ${field} is wrong`),
+    ...OF_THE_POD.filter((field) => securityContext[field] !== undefined).map(
+      (field) => `${name}: ${field} of a container takes the place of its pod's`,
+    ),
     ...(requests["cpu"] === undefined || requests["memory"] === undefined ? [`${name}: requests are missing`] : []),
     ...(limits["memory"] === undefined ? [`${name}: has no memory limit`] : []),
     // It would be throttled while the node is idle.
