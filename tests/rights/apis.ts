@@ -83,6 +83,8 @@ export async function openAdmin(cleanups: Cleanups): Promise<Api> {
     profiles: { names: () => [], get: () => ({ ok: false, problem: "there is none" }) },
     archive: null,
     topics: nothing(),
+    tokenEnds: () => Promise.resolve([]),
+    intakeUrl: null,
     randomBytes,
     settings: { version: "1", workingDir: "/nowhere", outboxDir: null, logsDir: null },
   };

@@ -125,6 +125,7 @@ describe("one job", () => {
     const audit = await olga("audit list -o json --all");
     const records = (JSON.parse(audit.out) as { items: { action: string; reason: string }[] }).items;
     expect(records.filter(({ reason }) => reason === "a test")).toHaveLength(7);
+    expect((await olga("audit list --limit 1")).out).toMatch(/CALLER[^\n]*\n[^\n]* operator +token:[a-z0-9]{12} /);
     expect((await olga("audit check")).out).toContain("is whole");
   });
 

@@ -6,8 +6,8 @@ import { type EventsOf, readEvents } from "./events.ts";
 export interface ClientOptions {
   /** Where the service is, without /v1; "" in a browser that got its page from there. */
   readonly baseUrl: string;
-  /** A bearer token; without one, whatever the browser's cookies say. */
-  readonly token?: string;
+  /** A bearer token, or what reads the present one; without it, whatever the browser's cookies say. */
+  readonly token?: string | (() => string);
   readonly fetch?: typeof fetch;
   /** For a whole call that is no stream. */
   readonly timeoutMs?: number;
@@ -86,7 +86,7 @@ export function urlOf(baseUrl: string, { path }: Pick<Endpoint, "path">, { param
 
 function requestOf({ token }: ClientOptions, { method }: Pick<Endpoint, "method">, input: Parts) {
   const headers: Record<string, string> = { accept: "application/json" };
-  if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  if (token !== undefined) headers["authorization"] = `Bearer ${typeof token === "function" ? token() : token}`;
   if (input.idempotencyKey !== undefined) headers["idempotency-key"] = input.idempotencyKey;
   if (input.body !== undefined) headers["content-type"] = "application/json";
   return {

@@ -28,7 +28,7 @@ export async function judgeAudit(session: Session, pause: () => Promise<void>): 
       const record = records.auditRecord.decode(answer.node.data);
       if (!record.ok || record.value.number !== number) return say(path, "cannot be read");
       if (record.value.previous !== previous) return say(path, "does not follow its predecessor");
-      previous = auditHash(record.value);
+      previous = auditHash(answer.node.data);
     }
     await pause();
   }

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { actOnJob, type BatchId, type JobId, paths, records, setHold } from "@sluice/queue-core";
 import { advance, claimJob, tree, type TestWorker } from "@sluice/testkit";
+import { createHash } from "node:crypto";
 import { type Finding, type FsckOptions, type FsckReport, printReport, repair } from "../src/index.ts";
 import { Bench, OLGA, short } from "./support.ts";
 
@@ -35,6 +36,19 @@ test("a tree that is well passes every rule, and the report says so in words", a
   expect(report).toMatchObject({ severity: "pass", jobs: 3, batches: 1, findings: [] });
   expect(report.rules.every(({ severity }) => severity === "pass")).toBe(true);
   expect(printReport(report)).toMatch(/^PASS: 3 jobs, 1 batches looked at\nPASS I-01/);
+});
+
+test("an audit record of a newer version, which has fields that this one does not know, is no fault", async () => {
+  const head = await bench.foreign.get(paths.auditHead);
+  const before = head.ok ? records.auditHead.decode(head.value.data) : null;
+  if (before?.ok !== true) throw new Error("no audit");
+  const { number, hash } = before.value;
+  const record = { number: number + 1, op: "x", at: "", actor: "olga", from: "10.0.0.1", previous: hash };
+  const data = JSON.stringify({ ...record, action: "a", target: "b", reason: "c" });
+  await create(paths.auditRecord(number + 1), Buffer.from(data));
+  const next = { number: number + 1, hash: createHash("sha256").update(data).digest("hex") };
+  await write(paths.auditHead, JSON.stringify(next));
+  expect(short(await look())).toEqual([]);
 });
 
 /** [name, plant, what is found]. Mended, the tree is what it was before. */

@@ -12,6 +12,8 @@ export interface AuditEntry {
   readonly op: string;
   readonly at: string;
   readonly actor: string;
+  /** The id of the caller behind the name; absent when no API authenticated them. */
+  readonly caller?: string;
   readonly action: string;
   readonly target: string;
   readonly reason: string;
@@ -21,16 +23,20 @@ export function nextAuditRecord(head: AuditHead, entry: AuditEntry): AuditRecord
   return { number: head.number + 1, ...entry, previous: head.hash };
 }
 
-export const auditHash = (record: AuditRecord): string =>
-  createHash("sha256").update(records.auditRecord.encode(record)).digest("hex");
+/**
+ * Of a record's bytes as they are stored. A version that knows fewer fields than the author of the record must not call the
+ * chain broken.
+ */
+export const auditHash = (data: Buffer): string => createHash("sha256").update(data).digest("hex");
 
 /** The head is compared and set: two actions at once are two links of the chain, never one. */
 export function auditOps(head: AuditHead, headVersion: number, entry: AuditEntry): readonly Op[] {
   const record = nextAuditRecord(head, entry);
-  const next: AuditHead = { number: record.number, hash: auditHash(record) };
+  const data = records.auditRecord.encode(record);
+  const next: AuditHead = { number: record.number, hash: auditHash(data) };
   return [
     setOp(paths.auditHead, records.auditHead.encode(next), headVersion),
-    createOp(paths.auditRecord(record.number), records.auditRecord.encode(record)),
+    createOp(paths.auditRecord(record.number), data),
   ];
 }
 
@@ -40,7 +46,7 @@ export function auditProblem(chain: readonly AuditRecord[]): string | null {
   for (const [i, record] of chain.entries()) {
     if (record.number !== i + 1) return `record ${i + 1} is missing`;
     if (record.previous !== previous) return `record ${record.number} does not follow its predecessor`;
-    previous = auditHash(record);
+    previous = auditHash(records.auditRecord.encode(record));
   }
   return null;
 }

@@ -9,7 +9,7 @@ import type { QueueContext } from "./context.ts";
 import { type Holds, holdsGuard } from "./holds.ts";
 import type { BatchId, JobId } from "./ids.ts";
 import { createOp, setOp } from "./job-ops.ts";
-import { inAudit, mayTouch, type NotApplied, type Operator } from "./operator.ts";
+import { inAudit, mayTouch, type NotApplied, type Operator, whoIn } from "./operator.ts";
 import type { Looked } from "./operator-look.ts";
 import { auditName, type JobOrder, type OrderedBy, planOrder } from "./operator-plans.ts";
 import { paths } from "./paths.ts";
@@ -79,10 +79,11 @@ export async function sendGroup(
   let { head } = known;
   const audit: Op[] = [];
   for (const { id, op } of members) {
-    const entry: AuditEntry = { op, at, actor: who.name, action: auditName(order), target: id, reason: who.reason };
+    const entry: AuditEntry = { op, at, ...whoIn(who), action: auditName(order), target: id, reason: who.reason };
     const record = nextAuditRecord(head, entry);
-    audit.push(createOp(paths.auditRecord(record.number), records.auditRecord.encode(record)));
-    head = { number: record.number, hash: auditHash(record) };
+    const data = records.auditRecord.encode(record);
+    audit.push(createOp(paths.auditRecord(record.number), data));
+    head = { number: record.number, hash: auditHash(data) };
   }
   const checks = distinctChecks(members);
   const ops = [

@@ -47,6 +47,7 @@ export async function beginOperation(
     const record: OperationRecord = {
       ...order,
       by: who.name,
+      ...(who.caller === undefined ? {} : { caller: who.caller }),
       ...(operator.collections === undefined ? {} : { collections: [...operator.collections] }),
       reason: who.reason,
       state: "running",

@@ -14,6 +14,8 @@ import { lastAudited, type LastChange } from "./who-won.ts";
 
 export interface Operator {
   readonly name: string;
+  /** The caller's id: names can be given twice, ids cannot. Absent = no API authenticated them. */
+  readonly caller?: string;
   readonly reason: string;
   /** Bound to these: what belongs to others is not there for them. Absent = all. */
   readonly collections?: readonly string[];
@@ -41,12 +43,20 @@ export type ActionPlan =
 export const TRIES_MAX = 20;
 /** They go into status, history and audit: a reason is a sentence, not a document. */
 const NAME_BYTES = 200;
+const CALLER_BYTES = 300;
 const REASON_BYTES = 1_000;
 
 export const cutOperator = (operator: Operator): Operator => ({
   ...operator,
   name: cutBytes(operator.name, NAME_BYTES),
+  ...(operator.caller === undefined ? {} : { caller: cutBytes(operator.caller, CALLER_BYTES) }),
   reason: cutBytes(operator.reason, REASON_BYTES),
+});
+
+/** Who acted, as the audit keeps it. */
+export const whoIn = ({ name, caller }: Operator): Pick<AuditEntry, "actor" | "caller"> => ({
+  actor: name,
+  ...(caller === undefined ? {} : { caller }),
 });
 
 /**
@@ -71,7 +81,7 @@ export async function act(
     const decoded = records.auditHead.decode(head.value.data);
     if (!decoded.ok) return { kind: "refused", why: decoded.problem };
     const at = formatTimestamp(ctx.clock.nowMs());
-    const entry: AuditEntry = { op, at, actor: who.name, action, target, reason: who.reason };
+    const entry: AuditEntry = { op, at, ...whoIn(who), action, target, reason: who.reason };
     const ops = [...plan.ops, ...auditOps(decoded.value, head.value.stat.version, entry)];
     const sent = await sendFenced(ctx, { rank: "operator", shared: plan.shared ?? [], ops }, () =>
       inAudit(ctx, op, decoded.value.number),

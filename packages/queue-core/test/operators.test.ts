@@ -208,6 +208,28 @@ test("every operator's action is a link of one unbroken chain", async () => {
   );
 });
 
+test("the audit keeps the caller's id beside the name; records without one, as older versions wrote them, still verify", async () => {
+  const { jobs } = await aBatchOfJobs(intake, 3);
+  const otto = { name: "otto", reason: "a test" };
+  await changePriority(operator.ctx, otto, jobs[0]!, 10);
+  await changePriority(operator.ctx, { ...otto, caller: "token:abcdefgh2345" }, jobs[1]!, 10);
+  await changePriority(operator.ctx, { ...otto, caller: `jwt:${"x".repeat(5_000)}` }, jobs[2]!, 10);
+  const stored = async (number: number): Promise<string> => {
+    const node = await operator.session.get(paths.auditRecord(number));
+    return node.ok ? node.value.data.toString("utf8") : "";
+  };
+  const texts = await Promise.all([1, 2, 3].map(stored));
+  const chain = texts.map((text) => JSON.parse(text) as AuditRecord);
+  expect(chain.map(({ actor }) => actor)).toEqual(["otto", "otto", "otto"]);
+  // Byte for byte what versions wrote that kept no id.
+  expect(Object.keys(chain[0]!)).toEqual(["number", "op", "at", "actor", "action", "target", "reason", "previous"]);
+  expect(chain[1]!.caller).toBe("token:abcdefgh2345");
+  expect(Buffer.byteLength(chain[2]!.caller!)).toBeLessThanOrEqual(300);
+  expect(auditProblem(chain)).toBeNull();
+  const forged = { ...chain[1]!, caller: "token:zzzzzzzzzzzz" };
+  expect(auditProblem([chain[0]!, forged, chain[2]!])).toBe("record 3 does not follow its predecessor");
+});
+
 describe("room in the working volume", () => {
   test("cannot be given away twice: the second decision made from the same sum is refused", async () => {
     const { jobs } = await aBatchOfJobs(intake, 2);

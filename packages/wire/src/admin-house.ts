@@ -6,6 +6,7 @@ import { endpoint } from "./endpoint.ts";
 import {
   AuditVerdict,
   AuditView,
+  EndingTokenView,
   FsckReport,
   MailView,
   Me,
@@ -17,6 +18,7 @@ import {
   TokenRequest,
   TokenView,
 } from "./records.ts";
+import { ScheduledDeposit } from "./submissions.ts";
 
 const nodePath = z.string().max(1_000).regex(/^\//, "begins with /");
 
@@ -41,6 +43,28 @@ export const HOUSE_ENDPOINTS = {
     answer: Model,
     status: 200,
   }),
+  ownSchedules: endpoint({
+    id: "ownSchedules",
+    method: "get",
+    path: "/v1/schedules",
+    group: "You",
+    summary: "Your own deposits for later, as the intake has them",
+    permission: "submit",
+    query: z.strictObject(page),
+    answer: pageOf(ScheduledDeposit),
+    status: 200,
+  }),
+  cancelOwnSchedule: endpoint({
+    id: "cancelOwnSchedule",
+    method: "delete",
+    path: "/v1/schedules/{id}",
+    group: "You",
+    summary: "Cancels one of your deposits for later",
+    permission: "submit",
+    params: z.strictObject({ id: z.coerce.number("expected a schedule's number").int().min(1) }),
+    answer: Done,
+    status: 200,
+  }),
   audit: endpoint({
     id: "audit",
     method: "get",
@@ -48,7 +72,11 @@ export const HOUSE_ENDPOINTS = {
     group: "Audit",
     summary: "Every change by a person or a program, newest first",
     permission: "see-audit",
-    query: z.strictObject({ ...page, actor: z.string().max(200).optional(), target: z.string().max(200).optional() }),
+    query: z.strictObject({
+      ...page,
+      actor: z.string().max(300).optional().describe("a caller's name or id"),
+      target: z.string().max(200).optional(),
+    }),
     answer: pageOf(AuditView),
     status: 200,
   }),
@@ -111,6 +139,17 @@ export const HOUSE_ENDPOINTS = {
     summary: "The tokens; their secrets are not kept",
     permission: "manage-tokens",
     answer: z.object({ items: z.array(TokenView) }),
+    status: 200,
+  }),
+  endingTokens: endpoint({
+    id: "endingTokens",
+    method: "get",
+    path: "/v1/tokens/ending",
+    group: "Tokens",
+    summary:
+      "Tokens that end within 14 days or ended in the last 7, of the tree and of the token file; the soonest first",
+    permission: "manage-tokens",
+    answer: z.object({ items: z.array(EndingTokenView) }),
     status: 200,
   }),
   makeToken: endpoint({

@@ -51,6 +51,7 @@ export {
   RepairRequest,
   TokenMade,
   TokenRequest,
+  type EndingTokenView,
   TokenView,
 } from "./records.ts";
 export {

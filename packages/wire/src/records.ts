@@ -6,7 +6,11 @@ import { batchState, jobState, reason, stage, time } from "./common.ts";
 export const AuditView = z.object({
   number: z.number().int(),
   at: time.nullable(),
-  actor: z.string(),
+  actor: z.string().describe("the caller's name"),
+  caller: z
+    .string()
+    .nullable()
+    .describe("the caller's id; null where no API authenticated them, and before ids were kept"),
   action: z.string(),
   target: z.string(),
   reason: z.string(),
@@ -19,6 +23,16 @@ export const AuditVerdict = z.object({
   whole: z.boolean(),
   problem: z.string().nullable().describe("what is wrong with the chain of hashes"),
 });
+
+export const EndingTokenView = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  expires: z.string(),
+  expired: z.boolean(),
+  place: z.enum(["tree", "file"]).describe("file: AUTH_TOKENS_FILE of the admin"),
+});
+export type EndingTokenView = z.infer<typeof EndingTokenView>;
 
 export const TokenView = z.object({
   id: z.string(),
@@ -125,6 +139,7 @@ export const Model = z.object({
   ),
   batch_states: z.array(z.object({ state: batchState, says: z.string(), actions: z.array(z.string()) })),
   errors: z.array(z.object({ code: z.string(), says: z.string(), remedy: z.string(), resumable: z.boolean() })),
+  schedules: z.boolean().describe("deposits for later are shown: the admin knows an intake"),
   development: z.boolean().describe("mails go to an outbox that can be read here"),
 });
 export type Model = z.infer<typeof Model>;

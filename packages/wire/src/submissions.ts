@@ -74,6 +74,13 @@ export const ScheduledDeposit = z
     next_run: z.string().nullable(),
     last_run: z.string().nullable(),
     repeat: z.string().describe("empty: it runs once"),
+    profile: z.string(),
+    submits: z.string().describe("the payload's URL without its query, or how many objects"),
+    last_exit: z
+      .int()
+      .nullable()
+      .describe("of the last run that ended: 200 submitted, 4xx refused, others: tried again"),
+    last_result: z.string().nullable().describe("what the last run that ended submitted, or why it did not"),
   })
   .meta({ id: "ScheduledDeposit" });
 export type ScheduledDeposit = z.infer<typeof ScheduledDeposit>;

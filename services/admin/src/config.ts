@@ -45,6 +45,8 @@ export const adminConfig = baseConfig.extend({
   LOGS_DIR: folder,
   /** Where the general job queue is asked: its pages and /v1/queue/ need it. */
   JOB_API_URL: serviceUrl().optional(),
+  /** Where an intake is asked for depositors' own deposits for later: their page needs it. */
+  INTAKE_URL: serviceUrl().optional(),
 });
 export type AdminConfig = Readonly<z.infer<typeof adminConfig>>;
 

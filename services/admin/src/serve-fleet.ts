@@ -1,4 +1,4 @@
-import { type AccessSettings, type Authenticator, type FetchKeys, openAccess } from "@sluice/access";
+import { type AccessSettings, type Authenticator, type FetchKeys, openAccess, openTokenFile } from "@sluice/access";
 import { countRefusals, hostsAnswered, HTTP_METRICS, isProxyOf, makeEventStreams } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import { queueAccess } from "@sluice/queue-core";
@@ -13,6 +13,8 @@ import { CONSISTENCY_METRICS } from "./consistency/gauges.ts";
 import { consistencyKeeper } from "./consistency/keeper.ts";
 import { exportSnapshot } from "./export-snapshot.ts";
 import { FLEET_METRICS } from "./gauges.ts";
+import { TOKEN_METRICS } from "./house/gauges.ts";
+import { makeTokenEnds, type TokenEnds } from "./house/token-ends.ts";
 import { httpServer } from "./http-server.ts";
 import { adminApp } from "./http/app.ts";
 import type { Archive } from "./http/archived.ts";
@@ -65,6 +67,8 @@ export function serveFleet(
   exportServers(config, parts);
   const session = (): Session | null => queue()?.context.session ?? null;
   const history = makeHistory({ session, surveyor, nowMs: clock.nowMs });
+  const tokenEnds = tokenEndsOf(config, session, clock.nowMs);
+  exportSnapshot(registry, TOKEN_METRICS, sharedLook(tokenEnds, clock, config.SURVEY_MAX_AGE_MS));
   const streams = makeEventStreams({ onChange: () => metrics.streams.set(streams.count) });
   const deps: AdminDeps = {
     queue,
@@ -85,6 +89,8 @@ export function serveFleet(
     profiles: outside.profiles,
     archive: outside.archive,
     topics: makeTopics({ streams, everyMs: LIVE_EVERY_MS }),
+    tokenEnds,
+    intakeUrl: config.INTAKE_URL ?? null,
     randomBytes,
     settings: {
       version: config.SLUICE_VERSION,
@@ -142,6 +148,17 @@ function exportServers(config: AdminConfig, { registry, clock }: ServiceParts): 
   const ask = askOver(queueAccess(config).openSocket);
   const look = sharedLook(() => lookAtServers(servers, ask), clock, config.SURVEY_MAX_AGE_MS);
   exportSnapshot(registry, ZOOKEEPER_SERVER_METRICS, look);
+}
+
+/** While nobody is asked for a token, none of them ends. What is wrong with the file, the authenticator tells. */
+function tokenEndsOf(
+  { AUTH, AUTH_TOKENS_FILE: path }: AccessSettings,
+  session: () => Session | null,
+  nowMs: () => number,
+): TokenEnds {
+  if (AUTH === "off") return () => Promise.resolve([]);
+  const file = path === undefined ? null : openTokenFile(path, { onProblem: () => undefined });
+  return makeTokenEnds({ session, file, nowMs });
 }
 
 function authenticatorOf(

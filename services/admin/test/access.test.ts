@@ -109,6 +109,9 @@ const ASKS: Readonly<Record<keyof typeof ADMIN, Ask>> = {
   node: { query: () => ({ path: `/jobs/${job}` }) },
   snapshot: {},
   tokens: {},
+  endingTokens: {},
+  ownSchedules: {},
+  cancelOwnSchedule: { at: () => "7" },
   makeToken: {
     body: () => ({ name: "x", role: "viewer", collections: ["*"], expires_in_days: 1, reason: WHY }),
   },
@@ -126,6 +129,9 @@ const LET_THROUGH: Readonly<Partial<Record<keyof typeof ADMIN, readonly number[]
   jobAction: [409],
   stopOperation: [200, 409],
   revokeToken: [404],
+  // This admin knows no intake.
+  ownSchedules: [503],
+  cancelOwnSchedule: [503],
 };
 
 function expected(id: keyof typeof ADMIN, { role, scope }: Kind): readonly number[] {

@@ -81,6 +81,9 @@ describe("an order for many jobs", () => {
     expect(listed.map(({ id }) => id)).toEqual([begun.id]);
     const { items } = valueOf(await olga.call(ADMIN.audit, { query: { target: begun.id } }));
     expect(items).toMatchObject([{ actor: "operator", action: "bulk.resume 132 jobs", reason: WHY }]);
+    expect(items[0]!.caller).toMatch(/^token:/);
+    const [ofJob] = valueOf(await olga.call(ADMIN.audit, { query: { actor: items[0]!.caller! } })).items;
+    expect(ofJob).toMatchObject({ actor: "operator", action: "job.resume" });
     expect(valueOf(await olga.call(ADMIN.auditCheck, {}))).toMatchObject({ whole: true, problem: null });
   });
 

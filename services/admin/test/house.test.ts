@@ -1,4 +1,5 @@
 /** Tokens, audit, nodes, fsck, snapshots, mails, logs; logging in; limits. */
+import { parseToken } from "@sluice/access";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { aBatchOfJobs, type ABatchOfJobs, type TestWorker, testWorker, testZooKeeper } from "@sluice/testkit";
 import { ADMIN } from "@sluice/wire";
@@ -84,6 +85,13 @@ describe("tokens", () => {
     expect(refusalOf(await root.call(ADMIN.revokeToken, { params, query: { reason: "again" } })).status).toBe(404);
     const audit = valueOf(await root.call(ADMIN.audit, { query: { target: token.id } }));
     expect(audit.items.map(({ action }) => action)).toEqual(["token.revoke", "token.make viewer for Vera"]);
+    const caller = `token:${parseToken(admin.tokens.admin)!.id}`;
+    expect(audit.items.map((each) => [each.actor, each.caller])).toEqual([
+      ["admin", caller],
+      ["admin", caller],
+    ]);
+    const byId = valueOf(await root.call(ADMIN.audit, { query: { actor: caller } }));
+    expect(byId.items.slice(0, 2)).toEqual(audit.items);
     const pages = valueOf(await root.call(ADMIN.audit, { query: { limit: 1 } }));
     expect(pages.next_cursor).not.toBeNull();
   });

@@ -57,8 +57,10 @@ export const intakeConfig = baseConfig.extend({
   INCOMING_MAX_AGE_MS: wholeNumber({ min: 60_000 }).default(48 * 3_600_000),
   /** Where deposits for later are kept: the general job queue. */
   JOB_API_URL: serviceUrl().optional(),
-  /** A scheduler's; JOB_API_TOKEN_FILE names a file that holds it. */
+  /** A scheduler's, … */
   JOB_API_TOKEN: z.string().optional(),
+  /** … or the file that holds it, read again when it changes. */
+  JOB_API_TOKEN_FILE: z.string().optional(),
   /** Deposits for later that one depositor can have. */
   SCHEDULES_PER_DEPOSITOR: wholeNumber({ min: 1, max: 200 }).default(100),
   /** From one run of such a deposit to the next. */

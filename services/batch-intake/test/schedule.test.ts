@@ -51,7 +51,7 @@ function scheduleBook(): Schedules & { readonly jobs: (Kept | null)[] } {
     },
     describe(id) {
       const job = copy(id);
-      return job === null ? none() : ok({ ...listed(id, job), runs: [] } as unknown as QueuedJobDetail);
+      return job === null ? none() : ok({ ...listed(id, job), data: job.data, runs: [] } as unknown as QueuedJobDetail);
     },
     list(names) {
       const wanted = ({ name }: Kept): boolean =>
@@ -252,7 +252,8 @@ describe("whose a deposit for later is", () => {
     await make("ada", { ...DAILY, payload_url: url, notification: "ada@example.org" });
     await make("bob");
     const listed = (await (await ask("ada", "/v1/schedules")).json()) as { items: { id: number }[] };
-    expect(listed.items.map(({ id }) => id)).toEqual([1]);
+    expect(listed.items).toMatchObject([{ id: 1, profile: "demo_content", last_exit: null }]);
+    expect(JSON.stringify(listed)).not.toMatch(/secret|ada@/);
     const seen = await (await ask("ada", "/v1/schedules/1")).text();
     expect(JSON.parse(seen)).toMatchObject({ id: 1, runs: 0, batch: { profile: "demo_content" } });
     expect(seen).not.toMatch(/secret|ada@/);

@@ -37,8 +37,9 @@ export const runnerConfig = baseConfig.extend({
   ...egressSettings,
   /** Where a job-api listens. */
   JOB_API_URL: serviceUrl().default("http://127.0.0.1:8082"),
-  /** May use jobs of the tenants it runs, and act on workers. JOB_API_TOKEN_FILE names a file that holds it. */
+  /** May use jobs of the tenants it runs, and act on workers; or the file that holds it, read again when it changes. */
   JOB_API_TOKEN: z.string().optional(),
+  JOB_API_TOKEN_FILE: z.string().optional(),
   /** Only these tenants' jobs, and only these types (patterns); all if not said. */
   JOB_TENANTS: names(),
   JOB_TYPES: names(),
@@ -111,8 +112,9 @@ export const runnerConfig = baseConfig.extend({
   SYSTEM_SCHEDULES: flag().default(false),
   ADMIN_URL: serviceUrl().optional(),
   INTAKE_URL: serviceUrl().optional(),
-  /** For both; ADMIN_TOKEN_FILE names a file that holds it. */
+  /** For both; or the file that holds it, read again when it changes. */
   ADMIN_TOKEN: z.string().optional(),
+  ADMIN_TOKEN_FILE: z.string().optional(),
   SNAPSHOTS_DIR: z.string().default("./data/snapshots"),
   REPORTS_DIR: z.string().default("./data/reports"),
 });

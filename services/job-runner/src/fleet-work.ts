@@ -2,12 +2,15 @@
 import { makeClient } from "@sluice/client";
 import { ensureSchedules, fleetHandlers, type OnFindings, type Purges, SYSTEM_TENANT } from "@sluice/fleet-jobs";
 import { failureText, type JobClient } from "@sluice/job-client";
-import type { Log } from "@sluice/stage-runtime";
+import { heldToken, type Log } from "@sluice/stage-runtime";
 import { type BodyOf, JOB_HOUSE, JOBS } from "@sluice/wire";
 import type { RunnerConfig } from "./config.ts";
 import type { LoopPorts } from "./run/work-loop.ts";
 
-type Settings = Pick<RunnerConfig, "ADMIN_URL" | "INTAKE_URL" | "ADMIN_TOKEN" | "SNAPSHOTS_DIR" | "REPORTS_DIR">;
+type Settings = Pick<
+  RunnerConfig,
+  "ADMIN_URL" | "INTAKE_URL" | "ADMIN_TOKEN" | "ADMIN_TOKEN_FILE" | "SNAPSHOTS_DIR" | "REPORTS_DIR"
+>;
 
 export function fleetWork(
   config: Settings,
@@ -16,9 +19,7 @@ export function fleetWork(
   onFindings: OnFindings,
 ): LoopPorts["builtIn"] {
   const clientOf = (baseUrl: string | undefined) =>
-    baseUrl === undefined
-      ? null
-      : makeClient({ baseUrl, ...(config.ADMIN_TOKEN === undefined ? {} : { token: config.ADMIN_TOKEN }) });
+    baseUrl === undefined ? null : makeClient({ baseUrl, ...heldToken(config.ADMIN_TOKEN, config.ADMIN_TOKEN_FILE) });
   const handlerOf = fleetHandlers({
     admin: clientOf(config.ADMIN_URL),
     intake: clientOf(config.INTAKE_URL),

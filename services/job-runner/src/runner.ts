@@ -1,7 +1,7 @@
 /** All of a runner but the process around it. */
 import { openJobs, type JobClient } from "@sluice/job-client";
 import { createEgress, type Egress, policyOf } from "@sluice/safe-io";
-import type { ExtraServer, ServiceParts } from "@sluice/stage-runtime";
+import { type ExtraServer, heldToken, type ServiceParts } from "@sluice/stage-runtime";
 import { randomUUID } from "node:crypto";
 import { rmdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,11 +41,10 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const { log, clock } = parts;
   const { nowMs } = clock;
   const metrics = runnerMetrics(parts.registry, host.standing);
-  const token = config.JOB_API_TOKEN;
   const client = openJobs({
     urls: [config.JOB_API_URL],
     worker: config.WORKER_ID,
-    ...(token === undefined ? {} : { token }),
+    ...heldToken(config.JOB_API_TOKEN, config.JOB_API_TOKEN_FILE),
   });
   const queue = queueOf(client, {
     tenants: config.JOB_TENANTS ?? null,

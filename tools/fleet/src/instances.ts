@@ -100,6 +100,7 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
     MAIL_OUTBOX_DIR: join(dataDir, "outbox"),
     LOGS_DIR: join(dataDir, "logs"),
     JOB_API_URL: urlOf("job-api"),
+    INTAKE_URL: urlOf("batch-intake"),
   }),
   "batch-intake": (dataDir, urlOf) => ({
     JOB_API_URL: urlOf("job-api"),

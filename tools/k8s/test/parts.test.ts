@@ -13,6 +13,7 @@ import { render } from "../src/render.ts";
 import { schemaProblems } from "../src/schema.ts";
 import { type Facts, gatherFacts, ROOT } from "./facts.ts";
 import { kustomize, rendered } from "./overlays.ts";
+import { z } from "zod";
 
 let folder: string;
 beforeAll(async () => {
@@ -33,6 +34,32 @@ describe.each(["dev", "production"])("ZooKeeper of the overlay %s", (overlay) =>
     const limit = /^(\d+)Gi$/.exec(container!.resources.limits["memory"] ?? "")?.[1];
     expect(Number(ZK_SERVER_HEAP)).toBeGreaterThanOrEqual(1024);
     expect(Number(limit) * 1024).toBeGreaterThanOrEqual(Number(ZK_SERVER_HEAP) * 1.5);
+  });
+});
+
+describe("the console of the overlay production", () => {
+  const Affinity = z.looseObject({
+    spec: z.looseObject({
+      sessionAffinity: z.string(),
+      sessionAffinityConfig: z.object({ clientIP: z.object({ timeoutSeconds: z.number() }) }),
+    }),
+  });
+  const Annotated = z.looseObject({ metadata: z.looseObject({ annotations: z.record(z.string(), z.string()) }) });
+
+  skipUnless(test, kustomize)("has several pods, and brings a browser back to the one that knows its session", () => {
+    const objects = rendered("production");
+    const admin = (kind: string) => objects.find((each) => each.kind === kind && each.metadata.name === "admin");
+    const deployment = workloadsOf(objects).find(({ metadata }) => metadata.name === "admin")!;
+    expect(deployment.spec.replicas).toBeGreaterThan(1);
+    const { spec } = Affinity.parse(admin("Service"));
+    expect(spec.sessionAffinity).toBe("ClientIP");
+    const [container] = podOf(deployment).containers;
+    const { SESSION_MAX_MS = "43200000" } = environmentOf(objects, container!);
+    expect(spec.sessionAffinityConfig.clientIP.timeoutSeconds * 1000).toBeGreaterThanOrEqual(Number(SESSION_MAX_MS));
+    const { annotations } = Annotated.parse(admin("Ingress")).metadata;
+    const nginx = (name: string): string | undefined => annotations[`nginx.ingress.kubernetes.io/${name}`];
+    expect([nginx("affinity"), nginx("affinity-mode")]).toEqual(["cookie", "persistent"]);
+    expect([nginx("session-cookie-secure"), nginx("session-cookie-samesite")]).toEqual(["true", "Strict"]);
   });
 });
 

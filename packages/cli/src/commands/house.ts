@@ -41,7 +41,7 @@ export const HOUSE_COMMANDS: readonly Command[] = [
     words: ["audit", "list"],
     says: "Every change by a person or a program, newest first",
     options: [
-      { name: "actor", value: "NAME", says: "by this one" },
+      { name: "actor", value: "NAME", says: "by this caller: a name, or an id such as token:4k2m…" },
       { name: "target", value: "ID", says: "of this job, batch, collection, …" },
       ...LIST_OPTIONS,
     ],
@@ -59,6 +59,7 @@ export const HOUSE_COMMANDS: readonly Command[] = [
           { title: "NUMBER", of: ({ number }) => String(number), right: true },
           { title: "AT", of: ({ at }, { time }) => time(at) },
           { title: "ACTOR", of: ({ actor }) => actor },
+          { title: "CALLER", of: ({ caller }) => caller ?? "-" },
           { title: "ACTION", of: ({ action }) => action },
           { title: "TARGET", of: ({ target }) => target },
           { title: "REASON", of: ({ reason }) => reason, flexible: true },

@@ -58,6 +58,8 @@ export const AuditRecordSchema = z.object({
   op: text,
   at: text,
   actor: text,
+  /** The caller's id; absent in records of older versions, and where no API authenticated the actor. */
+  caller: text.optional(),
   action: text,
   target: text,
   reason: text,
@@ -92,6 +94,8 @@ export const OperationSchema = z.object({
   at: jobState.optional(),
   priority: z.number().int().min(0).optional(),
   by: text,
+  /** The id of the caller who ordered it, for the audit. */
+  caller: text.optional(),
   /** Who ordered it is bound to these; absent = to none. */
   collections: z.array(z.string()).optional(),
   reason: text,

@@ -52,11 +52,14 @@ function withSecrets(
   const raw: Record<string, string | undefined> = {};
   for (const name of names) {
     raw[name] = given(env, name);
-    const file = names.includes(name + SECRET_SUFFIX) ? undefined : given(env, name + SECRET_SUFFIX);
+    const file = given(env, name + SECRET_SUFFIX);
     if (file === undefined) continue;
     if (raw[name] !== undefined) problems.push(`${name}: set together with ${name}${SECRET_SUFFIX}`);
     try {
-      raw[name] = readSecret(file).trim();
+      const secret = readSecret(file).trim();
+      // Where the file is a setting of its own, it is read again and again (`heldToken`); now it must only be there.
+      if (!names.includes(name + SECRET_SUFFIX)) raw[name] = secret;
+      else if (secret === "") problems.push(`${name}${SECRET_SUFFIX}: names an empty file`);
     } catch (error) {
       problems.push(`${name}${SECRET_SUFFIX}: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -12,6 +12,7 @@ import { Job } from "./pages/job.tsx";
 import { Jobs } from "./pages/jobs.tsx";
 import { Maintenance } from "./pages/maintenance.tsx";
 import { MyDeposits } from "./pages/my-deposits.tsx";
+import { MySchedules } from "./pages/my-schedules.tsx";
 import { Nodes } from "./pages/nodes.tsx";
 import { Operation, Operations } from "./pages/operations.tsx";
 import { Outbox } from "./pages/outbox.tsx";
@@ -79,6 +80,14 @@ export const PAGES: readonly PageRow[] = [
     title: "Collections",
     needs: ADMIN.collections,
     show: () => <Collections />,
+  },
+  {
+    pattern: "/my-schedules",
+    menu: "My schedules",
+    title: "My deposits for later",
+    needs: ADMIN.ownSchedules,
+    when: ({ schedules }) => schedules,
+    show: (_, place) => <MySchedules place={place} />,
   },
   { pattern: "/workers", menu: "Workers", title: "Workers and stages", needs: ADMIN.workers, show: () => <Workers /> },
   { pattern: "/queues", menu: "Queues", title: "Queues", needs: JOBS.listTenants, show: () => <Queues /> },

@@ -125,8 +125,13 @@ class Run {
 
   async #turn(slice: readonly JobId[]): Promise<Saved> {
     const { record: before } = this.#now;
-    const { by, reason, collections } = before;
-    const operator: Operator = { name: by, reason, ...(collections === undefined ? {} : { collections }) };
+    const { by, caller, reason, collections } = before;
+    const operator: Operator = {
+      name: by,
+      reason,
+      ...(caller === undefined ? {} : { caller }),
+      ...(collections === undefined ? {} : { collections }),
+    };
     let next = this.#now;
     const tally: BulkTally = {
       ops: (through, progress, exceptions) => {

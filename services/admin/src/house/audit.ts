@@ -31,26 +31,29 @@ export async function readAudit(session: Session, query: AuditQuery): Promise<Au
     const numbers = Array.from({ length: Math.min(RECORDS_PER_READ, at - last) }, (_, i) => at - i);
     const found = await readRecords(session, numbers);
     if (found === null) return null;
-    for (const record of found) {
+    for (const stored of found) {
       if (items.length === query.limit) break;
       at -= 1;
-      if (record !== null && isWanted(record, query)) items.push(viewOf(record));
+      if (stored !== null && isWanted(stored.record, query)) items.push(viewOf(stored));
     }
   }
   return { items, next: at > 0 ? at + 1 : null };
 }
 
-const isWanted = ({ actor, target }: AuditRecord, query: AuditQuery): boolean =>
-  (query.actor === undefined || actor === query.actor) && (query.target === undefined || target === query.target);
+/** `actor` finds by name and by the caller's id. */
+const isWanted = ({ actor, caller, target }: AuditRecord, query: AuditQuery): boolean =>
+  (query.actor === undefined || actor === query.actor || caller === query.actor) &&
+  (query.target === undefined || target === query.target);
 
-const viewOf = (record: AuditRecord): AuditView => ({
+const viewOf = ({ record, hash }: Stored): AuditView => ({
   number: record.number,
   at: rfc3339(record.at),
   actor: record.actor,
+  caller: record.caller ?? null,
   action: record.action,
   target: record.target,
   reason: record.reason,
-  hash: auditHash(record),
+  hash,
 });
 
 export interface ChainVerdict {
@@ -76,11 +79,12 @@ export async function checkChain(session: Session): Promise<ChainVerdict | null>
       Array.from({ length }, (_, i) => first + i),
     );
     if (found === null) return null;
-    for (const [i, record] of found.entries()) {
-      if (record === null) return verdict(`record ${first + i} is missing or cannot be read`);
+    for (const [i, stored] of found.entries()) {
+      if (stored === null) return verdict(`record ${first + i} is missing or cannot be read`);
+      const { record } = stored;
       if (record.number !== first + i) return verdict(`record ${first + i} calls itself ${record.number}`);
       if (record.previous !== previous) return verdict(`record ${record.number} does not follow its predecessor`);
-      previous = auditHash(record);
+      previous = stored.hash;
     }
   }
   return verdict(previous === head.hash ? null : "the last record is not the one that the head names");
@@ -92,11 +96,18 @@ async function readHead(session: Session) {
   return head?.ok === true ? head.value : null;
 }
 
-async function readRecords(session: Session, numbers: readonly number[]): Promise<(AuditRecord | null)[] | null> {
+interface Stored {
+  readonly record: AuditRecord;
+  readonly hash: string;
+}
+
+async function readRecords(session: Session, numbers: readonly number[]): Promise<(Stored | null)[] | null> {
   const answers = await session.readMany(numbers.map((number) => ({ get: paths.auditRecord(number) })));
   if (!answers.ok) return null;
   return answers.value.map((answer) => {
-    const record = answer.kind === "node" ? records.auditRecord.decode(answer.node.data) : null;
-    return record?.ok === true ? record.value : null;
+    if (answer.kind !== "node") return null;
+    const { data } = answer.node;
+    const record = records.auditRecord.decode(data);
+    return record.ok ? { record: record.value, hash: auditHash(data) } : null;
   });
 }

@@ -26,6 +26,7 @@ import { logOperations } from "./log-operations.ts";
 import { addLogin } from "./login.ts";
 import { mailOperations } from "./mail-operations.ts";
 import type { Sessions } from "./sessions.ts";
+import { ownScheduleOperations } from "./own-schedule-operations.ts";
 import { tokenOperations } from "./token-operations.ts";
 import { treeOperations } from "./tree-operations.ts";
 import { youOperations } from "./you-operations.ts";
@@ -45,6 +46,7 @@ export interface AppParts {
 
 export const adminOperations = (deps: AdminDeps): readonly Operation[] => [
   ...youOperations(deps),
+  ...ownScheduleOperations(deps),
   ...fleetOperations(deps),
   ...batchOperations(deps),
   ...jobOperations(deps),

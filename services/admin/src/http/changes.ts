@@ -21,8 +21,9 @@ export interface Change {
   readonly what: string;
 }
 
-export const operatorOf = ({ name, scope }: Caller, reason: string): Operator => ({
+export const operatorOf = ({ id, name, scope }: Caller, reason: string): Operator => ({
   name,
+  caller: id,
   reason,
   ...(scope === "all" ? {} : { collections: scope }),
 });

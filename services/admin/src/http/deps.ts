@@ -5,6 +5,7 @@ import type { History } from "../fleet/history.ts";
 import type { Overviews } from "../fleet/overview.ts";
 import type { JobIndex } from "../index/job-index.ts";
 import type { ADMIN_METRICS } from "../metrics.ts";
+import type { TokenEnds } from "../house/token-ends.ts";
 import type { Archive } from "./archived.ts";
 import type { Topics } from "./topics.ts";
 
@@ -21,6 +22,9 @@ export interface AdminDeps {
   /** Of batches that have left the queue; null: there is none to ask. */
   readonly archive: Archive | null;
   readonly topics: Topics;
+  readonly tokenEnds: TokenEnds;
+  /** Where deposits for later are kept; null: nowhere. */
+  readonly intakeUrl: string | null;
   readonly randomBytes: (size: number) => Buffer;
   readonly settings: AdminSettings;
 }

@@ -21,6 +21,10 @@ export const tokenOperations = (deps: AdminDeps): readonly Operation[] => [
     });
     return { value: { items: items.sort((a, b) => (a.name < b.name ? -1 : 1)) } };
   }),
+  serve(ADMIN.endingTokens, async () => {
+    const ends = await deps.tokenEnds();
+    return ends === null ? SILENCE : { value: { items: [...ends] } };
+  }),
   serve(ADMIN.makeToken, async ({ body, caller, response }) => {
     const open = connected(deps.queue);
     if (open === null) return SILENCE;

@@ -15,7 +15,9 @@ const OF_TENANTS: readonly Permission[] = ["use-jobs", "see-jobs", "change-handl
 const isOfUse = (permission: Permission, { tenants }: Pick<Caller, "tenants">): boolean =>
   tenants === "all" || tenants.length > 0 || !OF_TENANTS.includes(permission);
 
-export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readonly Operation[] => [
+type YouDeps = Pick<AdminDeps, "settings" | "intakeUrl">;
+
+export const youOperations = ({ settings, intakeUrl }: YouDeps): readonly Operation[] => [
   serve(ADMIN.me, ({ caller }) => ({
     value: {
       name: caller.name,
@@ -25,11 +27,11 @@ export const youOperations = ({ settings }: Pick<AdminDeps, "settings">): readon
       permissions: ALL.filter((permission) => may(caller, permission).ok && isOfUse(permission, caller)),
     },
   })),
-  serve(ADMIN.model, () => ({ value: modelOf(settings.version, settings.outboxDir !== null) })),
+  serve(ADMIN.model, () => ({ value: modelOf({ settings, intakeUrl }) })),
 ];
 
-const modelOf = (version: string, development: boolean): Model => ({
-  version,
+const modelOf = ({ settings, intakeUrl }: YouDeps): Model => ({
+  version: settings.version,
   pipeline: [...PIPELINE],
   job_states: JOB_STATES.map((state) => {
     const { owner, says } = jobRow(state);
@@ -40,5 +42,6 @@ const modelOf = (version: string, development: boolean): Model => ({
     return { state, says, actions: batchActions(state) };
   }),
   errors: Object.entries(ERROR_CODES).map(([code, { says, remedy, resumable }]) => ({ code, says, remedy, resumable })),
-  development,
+  schedules: intakeUrl !== null,
+  development: settings.outboxDir !== null,
 });

@@ -14,6 +14,7 @@ const model: Model = {
   job_states: JOB_STATES.map((state) => ({ state, stage: jobRow(state).owner, says: "", actions: [], live: true })),
   batch_states: [],
   errors: [],
+  schedules: false,
   development: false,
 };
 const jobs = (given: Partial<Record<JobState, number>> = {}): Record<JobState, number> => ({

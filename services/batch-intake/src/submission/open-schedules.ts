@@ -1,5 +1,6 @@
 import { makeClient } from "@sluice/client";
 import { SYSTEM_TENANT } from "@sluice/fleet-jobs";
+import { heldToken } from "@sluice/stage-runtime";
 import { JOBS } from "@sluice/wire";
 import type { IntakeConfig } from "../config.ts";
 import type { Schedules } from "./schedule.ts";
@@ -12,11 +13,13 @@ const NOT_OURS = {
   refusal: { status: 404, code: "NOT_FOUND", title: "", detail: "no schedule of ours", instance: "" },
 } as const;
 
+type Settings = Pick<IntakeConfig, "JOB_API_URL" | "JOB_API_TOKEN" | "JOB_API_TOKEN_FILE">;
+
 /** null: there is no job queue to keep them. */
-export function openSchedules(config: Pick<IntakeConfig, "JOB_API_URL" | "JOB_API_TOKEN">): Schedules | null {
-  const { JOB_API_URL: baseUrl, JOB_API_TOKEN: token } = config;
+export function openSchedules(config: Settings): Schedules | null {
+  const { JOB_API_URL: baseUrl, JOB_API_TOKEN, JOB_API_TOKEN_FILE } = config;
   if (baseUrl === undefined) return null;
-  const client = makeClient({ baseUrl, ...(token === undefined ? {} : { token: token.trim() }) });
+  const client = makeClient({ baseUrl, ...heldToken(JOB_API_TOKEN, JOB_API_TOKEN_FILE) });
   const params = { tenant: SYSTEM_TENANT };
   return {
     create: (body) => client.call(JOBS.createJob, { params, body }),

@@ -1,6 +1,13 @@
 /** A depositor's own deposits for later: they list, see and cancel them. Others' are not there for them. */
 import type { Answer } from "@sluice/client";
-import { type QueuedJob, redactValue, type ScheduledDeposit, type ScheduledDepositDetail } from "@sluice/wire";
+import {
+  type QueuedJobDetail,
+  redactJson,
+  redactValue,
+  type ScheduledDeposit,
+  type ScheduledDepositDetail,
+} from "@sluice/wire";
+import { z } from "zod";
 import type { Depositor } from "./depositor.ts";
 import { nameOfDepositor, namesOf, type SchedulePage, type Schedules } from "./schedule.ts";
 
@@ -19,8 +26,20 @@ export async function listOwn(schedules: Schedules, depositor: Depositor, page: 
   const answer = await schedules.list(namesOf(depositor), page);
   if (!answer.ok) return silence(answer);
   const { items, next_cursor } = answer.value;
-  return { kind: "own", value: { items: items.map(listed), next_cursor } };
+  const seen: ScheduledDeposit[] = [];
+  for (let at = 0; at < items.length; at += LOOKS_AT_ONCE) {
+    const group = items.slice(at, at + LOOKS_AT_ONCE);
+    for (const each of await Promise.all(group.map(({ jobID }) => schedules.describe(jobID)))) {
+      if (each.ok) seen.push(listed(each.value));
+      // One that has run for the last time meanwhile is no schedule any more.
+      else if (noneOr(each).kind !== "none") return silence(each);
+    }
+  }
+  return { kind: "own", value: { items: seen, next_cursor } };
 }
+
+/** A list of the queue has no data of its jobs. */
+const LOOKS_AT_ONCE = 8;
 
 export async function seeOwn(
   schedules: Schedules,
@@ -32,8 +51,13 @@ export async function seeOwn(
   if (!isTheirs(depositor, kept.value)) return { kind: "none" };
   const answer = await schedules.describe(id);
   if (!answer.ok) return noneOr(answer);
-  const { sealed, runs } = kept.value.data;
-  const last_runs = answer.value.runs.map(({ ended, exit, result }) => ({ ended, exit, result }));
+  const { sealed } = kept.value.data;
+  const { runs } = shownIn(answer.value);
+  const last_runs = answer.value.runs.map(({ ended, exit, result }) => ({
+    ended,
+    exit,
+    result: result === null ? null : redactJson(result),
+  }));
   const batch = redactValue(sealed.batch) as Readonly<Record<string, unknown>>;
   return { kind: "own", value: { ...listed(answer.value), runs, batch, last_runs } };
 }
@@ -54,14 +78,48 @@ function isTheirs(depositor: Depositor, { name, data }: Kept): boolean {
   return data.sealed.by.id === depositor.id && (name === own || name.startsWith(`${own}/`));
 }
 
-const listed = (job: Pick<QueuedJob, "jobID" | "state" | "created" | "nextRun" | "lastRun" | "repeat">) => ({
-  id: job.jobID,
-  state: job.state,
-  created: job.created,
-  next_run: job.nextRun,
-  last_run: job.lastRun,
-  repeat: job.repeat,
+/** Queries of URLs and mail addresses are left out, by the queue and here. */
+const Shown = z.object({
+  sealed: z.object({
+    batch: z.object({
+      profile: z.string(),
+      payload_url: z.string().optional(),
+      objects: z.array(z.unknown()).optional(),
+    }),
+  }),
+  runs: z.int(),
 });
+
+const shownIn = ({ data }: QueuedJobDetail): z.infer<typeof Shown> => Shown.parse(redactValue(data));
+
+function listed(job: QueuedJobDetail): ScheduledDeposit {
+  const { profile, payload_url, objects = [] } = shownIn(job).sealed.batch;
+  const [last] = job.runs;
+  return {
+    id: job.jobID,
+    state: job.state,
+    created: job.created,
+    next_run: job.nextRun,
+    last_run: job.lastRun,
+    repeat: job.repeat,
+    profile,
+    submits: payload_url ?? `${objects.length} object${objects.length === 1 ? "" : "s"}`,
+    last_exit: last?.exit ?? null,
+    last_result: last === undefined ? null : inWords(last.result),
+  };
+}
+
+const Result = z.object({ why: z.string().optional(), bid: z.string().nullish(), id: z.string().optional() });
+
+/** The fleet's runs leave JSON: what was submitted, or why nothing was. */
+function inWords(result: string | null): string | null {
+  try {
+    const { why, bid, id } = Result.parse(JSON.parse(result ?? ""));
+    return result === null ? null : redactJson(why ?? bid ?? id ?? result);
+  } catch {
+    return result === null ? null : redactJson(result);
+  }
+}
 
 type Failed = Extract<Answer<unknown>, { readonly ok: false }>;
 

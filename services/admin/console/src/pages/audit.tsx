@@ -17,10 +17,23 @@ function Target({ of }: { readonly of: string }) {
   return batch === undefined ? <span class="wrap">{of}</span> : <Link to={`/batches/${batch}`}>{of}</Link>;
 }
 
+/** Names can be given twice, ids cannot. */
+const Who = ({ of: { actor, caller } }: { readonly of: AuditView }) => (
+  <>
+    {actor}
+    {caller === null ? null : (
+      <>
+        {" "}
+        <code class="quiet wrap">{caller}</code>
+      </>
+    )}
+  </>
+);
+
 const COLUMNS: readonly Column<AuditView>[] = [
   { name: "No.", numeric: true, cell: ({ number }) => String(number), by: ({ number }) => number },
   { name: "When", cell: ({ at }) => <Time at={at} />, by: ({ at }) => at ?? "" },
-  { name: "Who", cell: ({ actor }) => actor, by: ({ actor }) => actor },
+  { name: "Who", cell: (record) => <Who of={record} />, by: ({ actor }) => actor },
   { name: "What", cell: ({ action }) => action, by: ({ action }) => action },
   { name: "On", cell: ({ target }) => <Target of={target} />, by: ({ target }) => target },
   { name: "Why", cell: ({ reason }) => reason },

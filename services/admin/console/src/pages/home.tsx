@@ -8,6 +8,7 @@ import { Pipeline } from "../home/pipeline.tsx";
 import { useLive } from "../load.ts";
 import { Link } from "../router.tsx";
 import { stateThatAllows, useModel, useSession } from "../session.tsx";
+import { EndingTokens } from "../ui/ending-tokens.tsx";
 import { Badge, Bar, Card, Head, Hold, Id, LiveMark, Nothing, State, Time, TroubleBox, Waiting } from "../ui/bits.tsx";
 
 export function Home() {
@@ -19,6 +20,7 @@ export function Home() {
         {now === null ? null : <PauseQueue now={now} onDone={reload} />}
       </Head>
       <TroubleBox trouble={trouble} />
+      <EndingTokens />
       {now === null ? (
         trouble === null ? (
           <Waiting />

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ActionDialog } from "../actions/action-dialog.tsx";
 import { call } from "../api.ts";
 import { useAnswer } from "../load.ts";
+import { EndingTokens } from "../ui/ending-tokens.tsx";
 import { Badge, Head, Id, Time, TroubleBox } from "../ui/bits.tsx";
 import { Table } from "../ui/table.tsx";
 
@@ -30,6 +31,7 @@ export function Tokens() {
           <Id>{made}</Id>
         </div>
       )}
+      <EndingTokens all />
       <TroubleBox trouble={trouble} />
       <Table
         caption="Tokens"
