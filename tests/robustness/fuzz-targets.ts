@@ -1,11 +1,7 @@
 /** Every parser that reads strangers' bytes, with inputs that look like what it expects, and are not. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { gzipSync } from "node:zlib";
 
 import { JsonScanner } from "@sluice/http-api";
 import {
@@ -18,37 +14,14 @@ import {
 } from "@sluice/ingest-formats";
 import { RequestParser } from "@sluice/job-doors";
 import { applyModifiers, parseModifiers, parseRepeat } from "@sluice/job-queue";
-import { ContainedFolder, unpackTo } from "@sluice/safe-io";
 import fc from "fast-check";
 
 import type { IncomingFolder } from "../../services/batch-intake/src/files/incoming.ts";
 import { receiveForm } from "../../services/batch-intake/src/http/receive-form.ts";
 import { OutputReader } from "../../services/job-runner/src/sandbox/output.ts";
-
-export interface FuzzTarget {
-  readonly name: string;
-  readonly arbitrary: fc.Arbitrary<Buffer>;
-  /** Answers or refuses. Whatever it throws is a finding. */
-  readonly run: (input: Buffer) => unknown;
-  /** What is repeated to see that twice the bytes take about twice the time; absent = the cost is the disk's. */
-  readonly grows?: (bytes: number) => readonly Buffer[];
-}
-
-/** Pieces of the format, strung together with pieces of anything. */
-function madeOf(pieces: readonly string[]): fc.Arbitrary<Buffer> {
-  const piece = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...pieces).map((text) => Buffer.from(text)) },
-    { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => Buffer.from(text)) },
-    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)) },
-  );
-  return fc.array(piece, { maxLength: 60 }).map((parts) => Buffer.concat(parts));
-}
-
-/** One piece over and over, alone and after a beginning: what overlapping repeats are slow with. */
-const repeats =
-  (beginning: string, ...pieces: readonly string[]) =>
-  (bytes: number): readonly Buffer[] =>
-    pieces.map((piece) => Buffer.from(beginning + piece.repeat(Math.ceil(bytes / piece.length))));
+import { archives } from "./fuzz-archives.ts";
+import { conversation } from "./fuzz-conversation.ts";
+import { CHUNK, type FuzzTarget, inChunks, madeOf, repeats } from "./fuzz-inputs.ts";
 
 const BLANKS = [" ", "\t", "\n", "\r\n", " \n", "a ", ": ", "a:\n", "|", " | ", "#", "%", ";", "\\"] as const;
 
@@ -118,11 +91,6 @@ const FORM = [
   "--b--\r\n",
 ];
 
-const inChunks = (input: Buffer, size: number): readonly Buffer[] =>
-  Array.from({ length: Math.ceil(input.length / size) }, (_, at) => input.subarray(at * size, (at + 1) * size));
-
-const CHUNK = 4_096;
-
 const TARGETS_OF_TEXT: readonly FuzzTarget[] = [
   text("ANVL", ["erc:\n", "who: Ada\n", "  more\n", "# no\n"], parseAnvl, "a: "),
   text("ERC", ["erc:\n", "who: Ada\n", "what: (:unas)\n", "when: 1843\n"], parseErc, "erc:\n"),
@@ -186,10 +154,11 @@ const output: FuzzTarget = {
   run(input) {
     const reader = new OutputReader({ bytes: 10_000_000, lines: 1_000, lineBytes: 1_000 }, () => undefined);
     reader.begin("mark");
-    for (const chunk of inChunks(input, CHUNK)) reader.push(chunk);
+    // As a handler writes them that wants us to look at them often.
+    for (const chunk of inChunks(input, 16)) reader.push(chunk);
     return reader.taken();
   },
-  grows: repeats("", "J: {}\n", "\n", "x\n"),
+  grows: repeats("", "J: {}\n", "\n", "x\n", "x", "é"),
 };
 
 const incoming = {
@@ -199,6 +168,20 @@ const incoming = {
       () => ({ ok: false, error: { code: "CUT_OFF", message: "the file ended too early", retryable: false } }),
     ),
 } as unknown as IncomingFolder;
+
+/** What is repeated after what: within a head, a name, a field, a file, and what is nearly a boundary. */
+const FIELD = '--b\r\nContent-Disposition: form-data; name="';
+const FORM_GROWTH: readonly (readonly [string, string])[] = [
+  ...["a", '\\"', ";", " ", "%41", '";a="'].map((piece) => [FIELD, piece] as const),
+  ...["\r", "\n", "\r\n", "\r\n-", "\r\n--", "\r\n--c", "-", "--b", "a"].flatMap((piece) => [
+    [`${FIELD}x"\r\n\r\n`, piece] as const,
+    [`${FIELD}file"; filename="a"\r\n\r\n`, piece] as const,
+    ["", piece] as const,
+  ]),
+  ["--b\r\n", "A: b\r\n"],
+  ["--b\r\n", "A: b\r\n "],
+  ["", `${FIELD}x"\r\n\r\ny\r\n`],
+];
 
 const multipart: FuzzTarget = {
   name: "multipart",
@@ -213,58 +196,18 @@ const multipart: FuzzTarget = {
       refuses: () => null,
     });
   },
+  grows: (bytes) => [
+    ...repeats("", ...FORM)(bytes),
+    ...FORM_GROWTH.flatMap(([start, piece]) => repeats(start, piece)(bytes)),
+  ],
 };
 
-/** Heads of tar that promise more, or elsewhere, than is there. */
-const tarHead = fc
-  .record({
-    name: fc.constantFrom("a", "../a", "/a", "d/".repeat(40), "a/b", ""),
-    size: fc.constantFrom("00000000001\0", "77777777777\0", "-1\0", "99999999999\0"),
-    type: fc.constantFrom("0", "1", "2", "5", "L", "x", "g", "S"),
-  })
-  .map(({ name, size, type }) => {
-    const head = Buffer.alloc(1_024);
-    head.write(name, 0, 100, "latin1");
-    head.write(size, 124, 12, "latin1");
-    head.write("        ", 148, "latin1");
-    head.write(type, 156, "latin1");
-    head.write("ustar\0" + "00", 257, "latin1");
-    const sum = head.subarray(0, 512).reduce((total, byte) => total + byte, 0);
-    head.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
-    return head;
-  });
-const zipParts = [
-  "PK\x03\x04",
-  "PK\x01\x02",
-  "PK\x05\x06",
-  "\x14\x00\x00\x00",
-  "\x08\x00",
-  "\x00".repeat(16),
-  "a/../b",
-  "\xff\xff\xff\xff",
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [
+  ...TARGETS_OF_TEXT,
+  json,
+  bedrock,
+  conversation,
+  output,
+  multipart,
+  archives,
 ];
-
-const archives: FuzzTarget = {
-  name: "archives",
-  arbitrary: fc.oneof(
-    fc.array(tarHead, { maxLength: 6 }).map((heads) => Buffer.concat(heads)),
-    fc.array(tarHead, { maxLength: 6 }).map((heads) => gzipSync(Buffer.concat(heads))),
-    fc.array(fc.constantFrom(...zipParts), { maxLength: 30 }).map((parts) => Buffer.from(parts.join(""), "latin1")),
-    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.concat([Buffer.from("BZh91AY&SY"), bytes])),
-  ),
-  async run(input) {
-    const root = await mkdtemp(join(tmpdir(), "sluice-fuzz-"));
-    try {
-      await writeFile(join(root, "it"), input);
-      const from = await ContainedFolder.open(root);
-      if (!from.ok) throw new Error(from.error.message);
-      const target = await from.value.sub("out");
-      if (!target.ok) throw new Error(target.error.message);
-      return await unpackTo(from.value, "it", target.value, { limits: { maxBytes: 1_000_000 } });
-    } finally {
-      await rm(root, { recursive: true, force: true });
-    }
-  },
-};
-
-export const FUZZ_TARGETS: readonly FuzzTarget[] = [...TARGETS_OF_TEXT, json, bedrock, output, multipart, archives];

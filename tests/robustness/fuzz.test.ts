@@ -2,15 +2,20 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 
-import { FUZZ_TARGETS, type FuzzTarget } from "./fuzz-targets.ts";
+import type { FuzzTarget } from "./fuzz-inputs.ts";
+import { FUZZ_TARGETS } from "./fuzz-targets.ts";
 
 const isWhole = process.env["ROBUSTNESS"] === "whole";
 const seed = Number(process.env["SLUICE_SEED"] ?? (isWhole ? Date.now() % 2_147_483_647 : 11));
 const WHOLE_MS = 60_000;
 const FEW_RUNS = 60;
 
+/** By target: how many inputs it has read. */
+const inputs = new Map<string, number>();
+
 afterAll(() => {
-  process.stderr.write(`SLUICE_SEED=${seed}\n`);
+  const counted = [...inputs].map(([name, count]) => `${name}: ${count} inputs\n`);
+  process.stderr.write(`${isWhole ? counted.join("") : ""}SLUICE_SEED=${seed}\n`);
 });
 
 describe("answers or refuses, and throws nothing", () => {
@@ -19,8 +24,9 @@ describe("answers or refuses, and throws nothing", () => {
     : { numRuns: FEW_RUNS };
   test.each(FUZZ_TARGETS)(
     "$name",
-    async ({ arbitrary, run }) => {
+    async ({ name, arbitrary, run }) => {
       const property = fc.asyncProperty(arbitrary, async (input) => {
+        inputs.set(name, (inputs.get(name) ?? 0) + 1);
         await run(input);
       });
       await fc.assert(property, { seed, ...limits });
@@ -59,11 +65,10 @@ describe("takes no more than linear time", () => {
         const much = await cpuMicros(run, input);
         if (much < NOISE_MICROS) continue;
         const little = Math.max(await cpuMicros(run, small[at] ?? Buffer.alloc(0)), NOISE_MICROS / GROWTH);
-        expect({ input: input.subarray(0, 60).toString(), isLinear: much / little < MOST, much, little }).toMatchObject(
-          {
-            isLinear: true,
-          },
-        );
+        const isLinear = much / little < MOST;
+        expect({ input: at, start: input.toString("latin1", 0, 60), much, little, isLinear }).toMatchObject({
+          isLinear: true,
+        });
       }
     },
     3 * WHOLE_MS,

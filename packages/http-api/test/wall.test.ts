@@ -243,7 +243,11 @@ describe("the wall", () => {
   it("sends headers that leave a browser nothing to do", async () => {
     await start();
     const { headers } = await post({ authorization: "Bearer olga" });
-    expect(headers.get("content-security-policy")).toBe("default-src 'none';frame-ancestors 'none'");
+    expect(headers.get("content-security-policy")?.split(";")).toEqual(
+      ["default-src", "object-src", "base-uri", "form-action", "frame-ancestors"].map((what) => `${what} 'none'`),
+    );
+    expect(headers.get("strict-transport-security")).toBe("max-age=31536000; includeSubDomains");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("cache-control")).toBe("no-store");

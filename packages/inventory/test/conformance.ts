@@ -206,6 +206,13 @@ export function inventoryConformance(bench: Bench): void {
       expect(await counts(rows)).toMatchObject({ objects: 1, localids: 2 });
     });
 
+    test("with commands of the database in it is a name like any other", async () => {
+      const name = `x' or '1'='1'; drop table inv_localids; -- " \\' %_`;
+      expect(await claim(ONE, name)).toEqual({ kind: "registered" });
+      expect(await inventory().localIdsOf(OWNER, ONE)).toEqual({ kind: "listed", localIds: [name] });
+      expect(await inventory().findLocalIds(OWNER, ["x", "x' or '1'='1"])).toEqual({ kind: "none" });
+    });
+
     test("again is there once, and joined by new ones", async () => {
       for (const names of [["a"], ["a"], ["a", "b", "b"]])
         expect(await claim(ONE, ...names)).toEqual({ kind: "registered" });

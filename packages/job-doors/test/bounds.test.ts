@@ -1,9 +1,12 @@
 /** What one caller can use up, and what all share. */
 import { describe, expect, test } from "@jest/globals";
 import type { Status } from "@sluice/job-queue";
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { Errands } from "../src/bedrock/errands.ts";
-import { type Guest, Lobby } from "../src/bedrock/lobby.ts";
+import { type Guest, Lobby, LOBBY_LIMITS } from "../src/bedrock/lobby.ts";
 import { RequestParser } from "../src/bedrock/request-parser.ts";
+import { CONNECTION_LIMITS, WireConnection } from "../src/bedrock/wire-connection.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 import { statusOf, WireTalk } from "./support/wire-talk.ts";
 
@@ -151,5 +154,67 @@ describe("connections", () => {
     there.hold(first, 0);
     there.hold(first, 900);
     expect(first.away).toBeNull();
+  });
+});
+
+describe("a connection from another machine", () => {
+  /** A socket whose other end is the test's. */
+  class Line extends Duplex {
+    heard = "";
+    override _read(): void {
+      // What is said comes by `push`.
+    }
+    override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+      this.heard += chunk.toString();
+      done();
+    }
+  }
+
+  function connect(isNear: boolean): { readonly line: Line; readonly queue: MemoryQueue } {
+    const queue = new MemoryQueue();
+    const onError = (error: unknown): void => {
+      throw error;
+    };
+    const errands = new Errands(queue.later, { onError });
+    const ports = { queue, errands, now: () => queue.now, later: queue.later, hear: () => undefined, onError };
+    const line = new Line();
+    new WireConnection(
+      line as unknown as Socket,
+      { name: "tcp test", address: isNear ? "127.0.0.1" : "192.0.2.1", isNear },
+      {
+        ...ports,
+        admit: ({ headers }) =>
+          headers.has("token") ? { tenant: "default" } : { refused: { code: 401, text: "Unauthorized" } },
+      },
+      CONNECTION_LIMITS,
+      new Lobby(LOBBY_LIMITS),
+    );
+    return { line, queue };
+  }
+  const ENDED = "408 No request was accepted here in time";
+
+  test.each([
+    ["that says nothing", "", [ENDED]],
+    ["whose request has begun and not ended", "CreateJob\r\nname: a\r\n", [ENDED]],
+    ["whose request was refused", "QueryJob\r\njobID: 1\r\n\r\n", ["401 Unauthorized", ENDED]],
+  ])("is ended after 30 s if it is one %s", async (_, said, answers) => {
+    const { line, queue } = connect(false);
+    if (said !== "") line.push(said);
+    await queue.pass(29_999);
+    expect([line.heard, line.writableEnded]).toEqual([answers.length > 1 ? expect.stringContaining("401") : "", false]);
+    await queue.pass(1);
+    expect(line.heard.match(/^\d{3} .*$/gm)).toEqual(answers);
+    expect(line.writableEnded).toBe(true);
+  });
+
+  test("over which a request was accepted stays, and so does one of this machine", async () => {
+    const known = connect(false);
+    known.line.push("QueryJob\r\njobID: 1\r\ntoken: x\r\n\r\n");
+    const near = connect(true);
+    for (const { line, queue } of [known, near]) {
+      await queue.pass(60_000);
+      expect([line.heard.includes("408"), line.writableEnded]).toEqual([false, false]);
+      line.destroy();
+    }
   });
 });

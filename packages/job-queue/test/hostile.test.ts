@@ -95,6 +95,26 @@ describe("sizes", () => {
     expect(bench.query(id)["data"]).toBe(data(0));
   });
 
+  test("a job's data has a megabyte at most, a result sixteen, wherever they are to be kept", () => {
+    const kept = { tenant: "default", caller: { kind: "worker", worker: "w" } } as const;
+    const read = (bytes: number) =>
+      readCommand("CreateJob", { name: "a", data: `{"a":"${"x".repeat(bytes - 8)}"}` }, kept);
+    expect(read(1024 * 1024)).toMatchObject({ verb: "CreateJobs" });
+    expect(read(1024 * 1024 + 1)).toMatchObject({ code: 402, text: "Malformed data" });
+    const end = (bytes: number) => readCommand("FinishJob", { jobID: "1", result: "x".repeat(bytes) }, kept);
+    expect(end(16 * 1024 * 1024)).toMatchObject({ verb: "FinishJob" });
+    expect(end(16 * 1024 * 1024 + 1)).toMatchObject({ code: 402, text: "Malformed result" });
+  });
+
+  test("one command makes, and asks for, ten thousand jobs and no more", () => {
+    const bench = new Bench();
+    const jobs = (count: number): string => JSON.stringify(Array.from({ length: count }, () => ({ name: "a" })));
+    expect(bench.ask("CreateJobs", { jobs: jobs(10_001) })).toBe("402 Malformed jobs");
+    expect(bench.ask("CreateJobs", { jobs: jobs(10_000) })).toBe("200 OK");
+    const ids = Array.from({ length: 10_001 }, (_, n) => n + 1).join(",");
+    expect(bench.ask("RequeueJobs", { jobIDs: ids })).toBe("402 Malformed jobIDs");
+  });
+
   test("one answer brings as many jobs as it can hold", () => {
     const bench = new Bench();
     const data = { text: "x".repeat(50_000) };

@@ -1,4 +1,4 @@
-/** Folders that no entry names cost as much as those that one does. */
+/** What costs more than it seems: folders that no entry names, headers that count for all entries. */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,5 +98,24 @@ describe("a few hundred bytes", () => {
   test("with as many small files as an honest packer makes of them are unpacked", async () => {
     const names = Array.from({ length: 1_500 }, (_, i) => `pages/${String(i).padStart(6, "0")}.txt`);
     expect(await unpack("d.tar.gz", gzipSync(tarOf(names)))).toMatchObject({ ok: true, value: { files: 1_500 } });
+  });
+});
+
+describe("the global header of a tar", () => {
+  const tarWith = (records: number): Buffer => {
+    const content = Array.from({ length: records }, (_, at) => `10 ${String(at).padStart(4, "0")}=1\n`).join("");
+    return tarByHand([{ name: "pax_global_header", type: "g", content }, paxName("f"), { name: "x", content: "y" }]);
+  };
+
+  test("with more records than any packer writes is refused: each header would be given all of them", async () => {
+    for (const [name, tar] of Object.entries({ "g.tar": tarWith(101), "g.tar.gz": gzipSync(tarWith(5_000)) }))
+      expect(await unpack(name, tar)).toMatchObject({
+        error: { code: "ARCHIVE_REFUSED", message: "its global header has more than 100 records" },
+      });
+    expect(await readdir(join(base, "producer"))).toEqual([]);
+  });
+
+  test("with a few is read", async () => {
+    expect(await unpack("g.tar", tarWith(100))).toMatchObject({ ok: true, value: { files: 1 } });
   });
 });

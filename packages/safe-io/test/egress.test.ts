@@ -10,6 +10,7 @@ import {
   PUBLIC_ONLY,
 } from "../src/index.ts";
 import {
+  type Behaviour,
   content,
   endless,
   redirect,
@@ -113,6 +114,27 @@ describe("head", () => {
     const url = server.on("/again", content("x"));
     for (let i = 0; i < 3; i += 1) expect((await egress.head(url)).ok).toBe(true);
   });
+});
+
+test("a host has no more connections of ours than are allowed; what is asked beyond them waits", async () => {
+  const waiting: (() => void)[] = [];
+  let isOpen = false;
+  const slow: Behaviour = (_request, response) => {
+    if (isOpen) response.end("x");
+    else waiting.push(() => response.end("x"));
+  };
+  const egress = make({ connectionsPerHost: 2 });
+  const url = server.on("/slow", slow);
+  const asked = Array.from({ length: 6 }, () => bodyError(egress, url));
+  // What was asked before another one's requests, and could be sent, has arrived when these have been answered.
+  const other = make();
+  const quick = server.on("/quick", content("x"));
+  for (let rounds = 0; rounds < 5 || waiting.length < 2; rounds += 1)
+    expect(await bodyError(other, quick)).toBe("it worked");
+  expect(waiting).toHaveLength(2);
+  isOpen = true;
+  for (const answer of waiting) answer();
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(["it worked"]));
 });
 
 describe("post", () => {

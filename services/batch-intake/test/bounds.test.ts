@@ -89,6 +89,24 @@ describe("a form", () => {
     expect(answer).toMatchObject({ status: 413, text: expect.stringContaining("profile comes before the file") });
   });
 
+  test("has at most a hundred fields, of 64 KiB each", async () => {
+    const { postForm, queue } = await startApp(cleanups);
+    const formOf = (fields: readonly (readonly [string, string])[]): FormData => {
+      const form = new FormData();
+      for (const [name, value] of [["profile", "demo_content"] as const, ...fields]) form.append(name, value);
+      form.append("file", new Blob(["x"]), "a.txt");
+      return form;
+    };
+    const many = await postForm(formOf(Array.from({ length: 100 }, (_, n) => [`f${n}`, "x"] as const)));
+    expect([many.status, (await problemOf(many)).detail]).toEqual([400, "more than 100 fields"]);
+    const long = await postForm(formOf([["title", "x".repeat(64 * 1024 + 1)]]));
+    expect([long.status, await problemOf(long)]).toMatchObject([
+      400,
+      { errors: [{ detail: "has more than 65536 bytes" }] },
+    ]);
+    expect(queue.created.size).toBe(0);
+  });
+
   test("of a collection that has too much in progress is refused before it is read", async () => {
     const { base } = await startApp(cleanups, 1_000, 100, {}, null, { bytes: 1_000 });
     const headers = { ...BOUNDARY, "content-length": 5_000 };

@@ -276,6 +276,18 @@ describe("whose a deposit for later is", () => {
     expect((await make("ada")).status).toBe(202);
   });
 
+  test("one holds no more than a node of the queue's tree does", async () => {
+    const { make, book } = await startWith();
+    const objects = (count: number): object => ({
+      ...{ profile: "demo_content", repeat: "HOURLY" },
+      objects: Array.from({ length: count }, (_, n) => ({ url: `https://content.example/${"a".repeat(900)}${n}` })),
+    });
+    expect((await make("ada", objects(50))).status).toBe(202);
+    const large = await problemOf(await make("ada", objects(60)));
+    expect([large.status, fieldsOf(large)]).toEqual([400, ["/objects"]]);
+    expect(book.jobs).toHaveLength(1);
+  });
+
   test("who cannot be looked up later cannot make one", async () => {
     const jwt: Caller = { ...ADA, id: "https://login.example ada" };
     const authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller: jwt } as const) };

@@ -114,6 +114,8 @@ describe("with a Docker of our own making", () => {
     };
     await run(engine, config());
     expect(given).toMatchObject({ Privileged: false, CapDrop: ["ALL"], NetworkMode: "none", Memory: 64 * 1024 * 1024 });
+    const swap = { MemorySwap: 64 * 1024 * 1024, NanoCpus: 1_000_000_000, PidsLimit: 64 };
+    expect(given).toMatchObject({ ...swap, LogConfig: { Config: { "max-size": "10m", "max-file": "1" } } });
     expect(given).not.toHaveProperty("Binds");
     const refused = await run(engine, { Container: { Config: { Image: "img", HostConfig: { Binds: ["/:/host"] } } } });
     expect(refused).toMatchObject({

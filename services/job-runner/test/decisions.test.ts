@@ -244,3 +244,13 @@ test("lines that come in pieces keep their bytes, wherever they are cut", () => 
   for (const byte of bytes) one.push(Buffer.from([byte]));
   expect(one.taken().lines).toEqual([line]);
 });
+
+test("a line is cut where its bound is, in however many pieces it comes", () => {
+  for (const size of [1, 3, 10, 1_000]) {
+    const reader = new OutputReader({ bytes: 1_000, lines: 10, lineBytes: 10 }, () => undefined);
+    reader.begin("MARK");
+    const bytes = Buffer.from(`${"x".repeat(25)}\nshort\n0123456789\nMARK\n`);
+    for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+    expect(reader.taken().lines).toEqual(["x".repeat(10), "short", "0123456789"]);
+  }
+});

@@ -29,7 +29,7 @@ export async function unpackTar(
   budget: Budget,
   unpacking: Unpacking,
 ): Promise<void> {
-  const tape = extract(TAPE_OPTIONS);
+  const tape = withFewGlobals(extract(TAPE_OPTIONS));
   const stand: Stand = { last: "", zerosAtEnd: 0 };
   const feeding = feed(measured(source, budget, stand), tape, stand);
   try {
@@ -42,6 +42,25 @@ export async function unpackTar(
   }
   if (stand.broken !== undefined) throw blame(stand.broken, stand);
   if (stand.zerosAtEnd < END_MARK_BYTES) throw damaged(after(stand), "it breaks off, for there is no end mark");
+}
+
+/** More than any packer writes: `git archive` writes one. */
+const GLOBAL_RECORDS_MAX = 100;
+
+/**
+ * The module joins the records of a global header to those of every header that follows. Hundreds of thousands of them,
+ * in a few hundred compressed bytes for each header, would take hours; so what it keeps of them is judged when it is set.
+ */
+function withFewGlobals(tape: Extract): Extract {
+  let kept: object | null = null;
+  return Object.defineProperty(tape, "_paxGlobal", {
+    get: () => kept,
+    set(records: object | null) {
+      if (records !== null && Object.keys(records).length > GLOBAL_RECORDS_MAX)
+        throw unwanted("", `its global header has more than ${GLOBAL_RECORDS_MAX} records`);
+      kept = records;
+    },
+  });
 }
 
 /** A limit that was passed weighs more than the end that the tape came to by it; an entry's own fault more than the rest. */

@@ -21,8 +21,9 @@ export class OutputReader {
   #mark: string | null = null;
   #onMark: (() => void) | null = null;
   #bytes = 0;
-  /** Pieces of the line that has no end yet: put together once, because code that prints byte by byte decides how many there are. */
-  #rest: string[] = [];
+  /** Of the line that has begun, up to what is kept of one: each chunk is looked at once, however small they are. */
+  #pieces: string[] = [];
+  #length = 0;
   /** A character may come in two chunks. */
   #decoder = new StringDecoder("utf8");
   #lines: string[] = [];
@@ -36,7 +37,8 @@ export class OutputReader {
   begin(mark: string): void {
     this.#mark = mark;
     this.#bytes = 0;
-    this.#rest = [];
+    this.#pieces = [];
+    this.#length = 0;
     this.#decoder = new StringDecoder("utf8");
     this.#lines = [];
     this.#dropped = 0;
@@ -59,12 +61,20 @@ export class OutputReader {
       this.#onFlood();
       return;
     }
-    const [first = "", ...more] = this.#decoder.write(chunk).split("\n");
-    this.#rest.push(first);
-    for (const next of more) {
-      this.#line(this.#rest.join(""));
-      this.#rest = [next];
+    const [first = "", ...next] = this.#decoder.write(chunk).split("\n");
+    this.#keep(first);
+    for (const piece of next) {
+      this.#line(this.#pieces.join(""));
+      this.#pieces = [];
+      this.#length = 0;
+      this.#keep(piece);
     }
+  }
+
+  #keep(piece: string): void {
+    if (piece === "" || this.#length > this.#limits.lineBytes) return;
+    this.#pieces.push(piece);
+    this.#length += piece.length;
   }
 
   #line(line: string): void {
