@@ -98,7 +98,7 @@ describe("with a Docker of our own making", () => {
       Container: {
         Id: expect.stringMatching(/^c/),
         Created: "now",
-        State: { Status: "created" },
+        State: { Status: "created", OOMKilled: false },
         Mounts: [expect.objectContaining({ Destination: "/data" })],
         Config: { Image: "img", Cmd: ["x"] },
       },
@@ -130,6 +130,12 @@ describe("with a Docker of our own making", () => {
       exit: 400,
       result: { Status: "FAILURE", Info: "exit code 3" },
     });
+    docker.program = () => 137;
+    docker.outOfMemory = true;
+    expect((await run(engine, config())).result.Info).toBe(
+      "exit code 137: it needs more memory than CONTAINER_MEMORY_MB of this runner",
+    );
+    docker.outOfMemory = false;
     const noInput = await run(engine, { ...config(), Fileset: { Input: { Name: "nowhere" } } });
     expect(noInput.result).toEqual({ Status: "FAILURE", Info: "pull: there is no fileset nowhere" });
     const noImage = await run(engine, { Container: { Config: { Image: "missing" } } });

@@ -127,6 +127,12 @@ skipUnless(describe, real, { optional: true })("with a real Docker engine", () =
     expect(Object.keys(limits).sort()).toEqual(["cpus", "memory", "pids", "seccomp", "swap"]);
   });
 
+  test("one that needs more memory than it may have is told so", async () => {
+    const script = "a=0123456789abcdef; while :; do a=$a$a; done";
+    const ran = await run(engine, { Container: { Config: { Image: IMAGE, Cmd: ["/bin/sh", "-c", script] } } });
+    if ((await engine.limits()).memory) expect(ran.result.Info).toMatch(/^exit code \d+: it needs more memory/);
+  });
+
   test("a container has no network and no privileges", async () => {
     const script =
       'while read -r name rest; do case $name in CapEff:) caps=$rest;; esac; done < /proc/self/status; for i in /sys/class/net/*; do nets="$nets ${i##*/}"; done; echo "$caps$nets" > out.dat';

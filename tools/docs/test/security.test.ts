@@ -91,9 +91,10 @@ beforeAll(async () => {
 
 /** A setting whose name has one of these words bounds something … */
 const OF_BOUNDS =
-  /(?:^|_)(?:MAX|MIN|LIMIT|PER|QUOTA|TIMEOUT|STALL|STALE|IDLE|BUDGET|OVERRUN|FLOOR|CONNECTIONS|DEFERRED|UNACCEPTED|CPU|CPUS|MEMORY|PIDS|TRIES)(?:_|$)/;
+  /(?:^|_)(?:MAX|MIN|LIMIT|PER|QUOTA|TIMEOUT|STALL|STALE|IDLE|BUDGET|OVERRUN|FLOOR|CONNECTIONS|DEFERRED|UNACCEPTED|CPU|CPUS|MEMORY|PIDS|TRIES|DISK|TMP)(?:_|$)/;
 /** … but for these, which say how often something is looked at, or how long something idle is kept. */
 const NO_BOUNDS: readonly string[] = [
+  "DISK_FULL_WAIT_MS",
   "IDLE_POLL_INTERVAL_MS",
   "NODE_CONTEXT_IDLE_MS",
   "SURVEY_MAX_AGE_MS",

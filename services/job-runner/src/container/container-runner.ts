@@ -137,7 +137,11 @@ async function runContainer(job: JobInHand, spec: AllowedSpec, course: Course): 
     if (exit === "aborted") return failed("the job is no longer ours", AWAY);
     await enter("push", data);
     if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports);
-    return exit === 0 ? succeeded("exit code 0") : failed(`exit code ${exit}`);
+    if (exit === 0) return succeeded("exit code 0");
+    const why = (await container.ranOutOfMemory())
+      ? ": it needs more memory than CONTAINER_MEMORY_MB of this runner"
+      : "";
+    return failed(`exit code ${exit}${why}`);
   } catch (error) {
     return failed(`${step}: ${messageOf(error)}`, isAway(error) ? AWAY : FAILED);
   } finally {

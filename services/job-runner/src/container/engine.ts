@@ -27,6 +27,8 @@ export interface OpenContainer {
   start(): Promise<void>;
   /** Its exit code. */
   wait(): Promise<number>;
+  /** The engine ended it, or a process of it, for that. */
+  ranOutOfMemory(): Promise<boolean>;
   /** A folder of it, under the folder's own name. */
   get(path: string): Promise<NodeJS.ReadableStream>;
   /** Bytes in its working folder. Null: the engine does not know now. */
@@ -125,6 +127,7 @@ function opened(container: Docker.Container, { docker, asked, usage, onRemoved }
       await container.start();
     },
     wait: async () => ((await container.wait()) as { readonly StatusCode: number }).StatusCode,
+    ranOutOfMemory: async () => (await container.inspect()).State.OOMKilled,
     get: (path) => container.getArchive({ path }),
     written: async () => usage(await volume()),
     remove: async () => {

@@ -30,6 +30,7 @@ export interface FakeDocker {
   progress: readonly object[];
   /** Bytes of an image, when it was fetched. */
   imageBytes: number;
+  outOfMemory: boolean;
   /** What `docker info` says. */
   info: object;
   close(): Promise<void>;
@@ -56,6 +57,7 @@ export async function fakeDocker(): Promise<FakeDocker> {
     images: new Map([["docker.io/library/img:latest", []]]),
     progress: [{ status: "done" }],
     imageBytes: 1_000,
+    outOfMemory: false,
     info: {},
     close: () =>
       new Promise((resolve) => {
@@ -167,7 +169,7 @@ export async function fakeDocker(): Promise<FakeDocker> {
         json(response, 200, {
           Id: id,
           Created: "now",
-          State: { Status: "created" },
+          State: { Status: "created", OOMKilled: docker.outOfMemory },
           Mounts: [{ Name: `${VOLUME_OF}${id}`, Destination: config.WorkingDir }],
           Config: { ...config, Hostname: id },
         });
