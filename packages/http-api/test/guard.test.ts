@@ -20,6 +20,8 @@ const refusals: Guarded[] = [];
 let tellMuchEnded: () => void = () => undefined;
 const muchEnded = new Promise<void>((resolve) => (tellMuchEnded = resolve));
 const MUCH_BYTES = 50_000_000;
+/** Longer than a busy machine lets a process stand still: a connection whose request has not been read yet counts as silent. */
+const STALL_MS = 1_000;
 async function start(limits: ListenOptions["limits"], isProxy?: (address: string) => boolean): Promise<HttpServer> {
   refusals.length = 0;
   server = await serve(
@@ -130,20 +132,20 @@ describe("a body", () => {
   const HEAD = "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 
   test("that stops coming is answered 408, and its connection ends", async () => {
-    const at = await start({ BODY_STALL_MS: 200 });
+    const at = await start({ BODY_STALL_MS: STALL_MS });
     const answer = await wholeAnswer(await dial(at, `${HEAD}Content-Length: 100\r\n\r\n{"a":`));
     expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"REQUEST_TIMEOUT"/);
     expect(refusals).toEqual(["stalled"]);
   });
 
   test("that stops coming in chunks is, too", async () => {
-    const at = await start({ BODY_STALL_MS: 200 });
+    const at = await start({ BODY_STALL_MS: STALL_MS });
     const answer = await wholeAnswer(await dial(at, `${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":`));
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test("a client that waits for its answer is not ended", async () => {
-    const at = await start({ BODY_STALL_MS: 100 });
+    const at = await start({ BODY_STALL_MS: STALL_MS });
     const waiting = await dial(at, "GET /never HTTP/1.1\r\nHost: x\r\n\r\n");
     const stalled = await dial(at, `${HEAD}Content-Length: 100\r\n\r\n{"a":`);
     await wholeAnswer(stalled);
@@ -152,7 +154,7 @@ describe("a body", () => {
   });
 
   test("a client that does not read its answer is ended", async () => {
-    const at = await start({ BODY_STALL_MS: 200 });
+    const at = await start({ BODY_STALL_MS: STALL_MS });
     const deaf = await dial(at, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
     deaf.pause();
     await muchEnded;
