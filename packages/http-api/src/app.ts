@@ -3,10 +3,13 @@ import express, { type Express, type RequestHandler } from "express";
 import { errorHandler, type OnError } from "./error-handler.ts";
 import { notFound } from "./reply.ts";
 import { requestIds } from "./request-id.ts";
+import { type Forbidden, tellForbidden } from "./wall/forbidden.ts";
 import { dataHeaders } from "./wall/headers.ts";
 
 export interface AppOptions {
   readonly onError: OnError;
+  /** Told of every 403. */
+  readonly onForbidden?: (what: Forbidden) => void;
   readonly newId?: () => string;
   /** Addresses whose X-Forwarded-For and X-Forwarded-Proto are believed; nobody's unless it is said. */
   readonly trustedProxies?: readonly string[];
@@ -19,6 +22,7 @@ export function createApp(options: AppOptions, addRoutes: (app: Express) => void
   app.set("query parser", "simple");
   app.set("trust proxy", [...(options.trustedProxies ?? [])]);
   app.use(requestIds(options.newId));
+  if (options.onForbidden !== undefined) app.use(tellForbidden(options.onForbidden));
   app.use(dataHeaders());
   app.use(notKept);
   addRoutes(app);

@@ -60,6 +60,7 @@ export { type Guesses, GUESSES_PER_MINUTE, makeGuesses } from "./wall/guesses.ts
 export { holdBodies } from "./wall/hold-bodies.ts";
 export { limitCallers } from "./wall/limits.ts";
 export { type AnsweredHosts, ownPagesOnly } from "./wall/own-pages.ts";
+export type { Forbidden } from "./wall/forbidden.ts";
 export { hostsAnswered, wall, type WallOptions } from "./wall/wall.ts";
 export { HTTP_DEFAULTS, HTTP_FIELDS, type HttpSettings } from "./server/settings.ts";
 export { countRefusals, HTTP_METRICS } from "./server/metrics.ts";

@@ -1,16 +1,16 @@
 /** A served app, and a reader of its event streams. */
-import { createApp, type HttpServer, listen, type ListenOptions } from "../src/index.ts";
+import { type AppOptions, createApp, type HttpServer, listen, type ListenOptions } from "../src/index.ts";
 import type { Express } from "express";
 
 export async function serve(
   addRoutes: (app: Express) => void,
   options: Partial<ListenOptions> = {},
-  trustedProxies: readonly string[] = [],
+  app: Partial<AppOptions> = {},
 ): Promise<HttpServer> {
   const onError = (error: unknown): never => {
     throw error;
   };
-  const listening = await listen(createApp({ onError, trustedProxies }, addRoutes), { port: 0, ...options });
+  const listening = await listen(createApp({ onError, ...app }, addRoutes), { port: 0, ...options });
   if (!listening.ok) throw new Error(listening.message);
   return listening.server;
 }

@@ -5,6 +5,7 @@ import {
   addOperations,
   callerOf,
   callers,
+  type Forbidden,
   type HttpServer,
   type WallOptions,
   wall,
@@ -68,9 +69,10 @@ const sessions: CallersOptions["sessions"] = {
   },
 };
 let ended: string[] = [];
+let forbidden: Forbidden[] = [];
 
 const start = async (limits: Limits = {}): Promise<void> => {
-  ended = [];
+  [ended, forbidden] = [[], []];
   const { calls = 100, guesses = 100, hosts = "any", trustedProxies = [] } = limits;
   server = await serve(
     (app) => {
@@ -78,7 +80,7 @@ const start = async (limits: Limits = {}): Promise<void> => {
       addOperations(app, [act]);
     },
     {},
-    trustedProxies,
+    { trustedProxies, onForbidden: (what) => void forbidden.push(what) },
   );
 };
 
@@ -101,6 +103,22 @@ describe("the wall", () => {
     await start();
     const answer = await post({ authorization: "Bearer olga" });
     expect([answer.status, await answer.json()]).toEqual([200, { by: "Olga" }]);
+  });
+
+  it("tells who asked for what they may not, without the query of their request", async () => {
+    await start();
+    const ask = async (who: string): Promise<void> => {
+      const headers = {
+        authorization: `Bearer ${who}`,
+        "content-type": "application/json",
+        "x-request-id": `of-${who}-1`,
+      };
+      const url = `${server.url}/v1/act?token=secret`;
+      await (await fetch(url, { method: "POST", headers, body: '{"reason":"a test"}' })).text();
+    };
+    for (const who of ["vera", "olga", "eve"]) await ask(who);
+    const asked = { method: "POST", path: "/v1/act", requestId: "of-vera-1" };
+    expect(forbidden).toEqual([{ caller: "token:vera", from: expect.stringContaining("127.0.0.1"), ...asked }]);
   });
 
   it.each([

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { printTokenFile } from "@sluice/access";
 import { keepToken, revokeToken } from "@sluice/queue-core";
+import { makeLog } from "@sluice/stage-runtime";
 import { testWorker, type TestWorker, testZooKeeper, waitFor } from "@sluice/testkit";
 import type { Request } from "express";
 import { randomBytes } from "node:crypto";
@@ -48,6 +49,21 @@ test("its cookie is not the token, and is worth nothing as one", async () => {
   expect(await asks({ cookie })).toBe(200);
   expect(await asks({ authorization: `Bearer ${cookie.slice("sluice=".length)}` })).toBe(401);
   expect(await asks({ cookie: `sluice=${token}` })).toBe(401);
+});
+
+test("a login is written down: who, and from where; and so is what they may not do", async () => {
+  const lines: string[] = [];
+  const told = await startAdmin(connect, { log: makeLog("admin", "info", { write: (line) => void lines.push(line) }) });
+  const cookie = cookieIn(await login(told, told.tokens.viewer));
+  await fetch(`${told.url}/v1/tokens?why=secret`, { headers: { cookie, ...own } });
+  const line = (text: string) =>
+    waitFor(() => lines.map((each) => JSON.parse(each) as Record<string, unknown>).find(({ msg }) => msg === text));
+  const caller = expect.stringMatching(/^token:/);
+  expect(await line("logged in")).toMatchObject({ caller, name: "viewer", role: "viewer", from: "127.0.0.1" });
+  const refused = await line("a request was refused: its caller may not do that");
+  expect(refused).toMatchObject({ level: "warn", caller, method: "GET", path: "/v1/tokens", from: "127.0.0.1" });
+  expect(lines.join("")).not.toContain(told.tokens.viewer);
+  await told.stop();
 });
 
 test("logout ends it, here and not only in the browser; others of the same token go on", async () => {

@@ -1,7 +1,7 @@
 /** A whole admin over a real tree, with a token and a client for each role. */
 import { mintToken, printTokenFile, type Role, ROLES, type TokenRecord } from "@sluice/access";
 import { type Answer, type Client, makeClient, type Refusal } from "@sluice/client";
-import { readConfig, Service, silentLog } from "@sluice/stage-runtime";
+import { type Log, readConfig, Service, silentLog } from "@sluice/stage-runtime";
 import { waitFor } from "@sluice/testkit";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
@@ -41,6 +41,7 @@ export interface AdminOptions {
   readonly outside?: Partial<Outside>;
   /** Besides one of each role. */
   readonly more?: readonly TokenRecord[];
+  readonly log?: Log;
 }
 
 export async function startAdmin(connect: string, options: AdminOptions = {}): Promise<TestAdmin> {
@@ -70,7 +71,8 @@ export async function startAdmin(connect: string, options: AdminOptions = {}): P
     ...options.outside,
     onListening: (url) => urls.push(url),
   };
-  const host = { clock: systemClock, random: Math.random, log: silentLog(), probe: () => undefined };
+  const log = options.log ?? silentLog();
+  const host = { clock: systemClock, random: Math.random, log, probe: () => undefined };
   const service = new Service(adminService(read.config, outside), host);
   const ended = service.run();
   const url = await waitFor(() => urls[0]);

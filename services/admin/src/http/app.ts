@@ -3,6 +3,7 @@ import type { Authenticator } from "@sluice/access";
 import {
   addOperations,
   createApp,
+  type Forbidden,
   makeGuesses,
   openApiDocument,
   type OpenApiDocument,
@@ -23,7 +24,7 @@ import { fleetOperations } from "./fleet-operations.ts";
 import { forwardToQueue, QUEUE_PREFIX } from "./forward-queue.ts";
 import { jobOperations } from "./job-operations.ts";
 import { logOperations } from "./log-operations.ts";
-import { addLogin } from "./login.ts";
+import { addLogin, type LoginParts } from "./login.ts";
 import { mailOperations } from "./mail-operations.ts";
 import type { Sessions } from "./sessions.ts";
 import { ownScheduleOperations } from "./own-schedule-operations.ts";
@@ -65,11 +66,15 @@ export function adminApp(parts: AppParts): Express {
   const operations = adminOperations(deps);
   const onError = (error: unknown, requestId: string): void =>
     log.error({ err: error, request_id: requestId }, "a request failed");
-  return createApp({ onError, trustedProxies }, (app) => {
+  const onForbidden = ({ requestId, ...what }: Forbidden): void =>
+    log.warn({ ...what, request_id: requestId }, "a request was refused: its caller may not do that");
+  return createApp({ onError, onForbidden, trustedProxies }, (app) => {
     serveDocs(app, adminDocument(operations, deps.settings.version));
     const onRefused = (): void => metrics.refused.inc();
     const guesses = makeGuesses();
-    addLogin(app, { authenticator, sessions, ownPagesOnly: ownPagesOnly(limits.hosts), guesses, onRefused });
+    const onLogin: LoginParts["onLogin"] = ({ id, name, role }, from) =>
+      log.info({ caller: id, name, role, from }, "logged in");
+    addLogin(app, { authenticator, sessions, ownPagesOnly: ownPagesOnly(limits.hosts), guesses, onLogin, onRefused });
     pages(app);
     app.use("/v1", ...wall({ authenticator, sessions, guesses, onRefused, ...limits }));
     addOperations(

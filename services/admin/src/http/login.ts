@@ -1,5 +1,5 @@
 /** A browser shows its token once, and works with a session from then on: no script can read it, no other site's page use it. */
-import type { Authenticator } from "@sluice/access";
+import type { Authenticator, Caller } from "@sluice/access";
 import { type Guesses, jsonBodies, problem, readInput, route, tooMany } from "@sluice/http-api";
 import type { IRouter, RequestHandler } from "express";
 import { z } from "zod";
@@ -14,11 +14,12 @@ export interface LoginParts {
   /** Nobody is logged in, or out, by a page of another site. */
   readonly ownPagesOnly: RequestHandler;
   readonly guesses: Guesses;
+  readonly onLogin: (who: Caller, from: string) => void;
   readonly onRefused: () => void;
 }
 
 export function addLogin(router: IRouter, parts: LoginParts): void {
-  const { authenticator, sessions, ownPagesOnly, guesses, onRefused } = parts;
+  const { authenticator, sessions, ownPagesOnly, guesses, onLogin, onRefused } = parts;
   router.post(
     "/login",
     ownPagesOnly,
@@ -30,6 +31,7 @@ export function addLogin(router: IRouter, parts: LoginParts): void {
       const found = await authenticator.authenticate(credentials);
       if (found.kind === "caller") {
         const { id, name, role } = found.caller;
+        onLogin(found.caller, request.ip ?? "");
         return {
           status: 200,
           body: { name, role },
