@@ -222,6 +222,7 @@ export class Link {
 
   #ping(socket: Socket, writer: LineWriter): void {
     if (this.#silentPings >= TIMEOUTS) {
+      this.#down();
       this.#die("it is silent");
       socket.destroy();
       return;
@@ -240,8 +241,7 @@ export class Link {
     this.#silentPings = 0;
     const frame = read.data as unknown as ServerFrame;
     if (frame.t === "bye") {
-      this.#writer = null;
-      this.#ports.onDown();
+      this.#down();
       for (const open of [...this.#open.values()]) this.#settle(open, LEFT);
       socket.destroy();
       return;
@@ -255,12 +255,17 @@ export class Link {
     if (open !== undefined) this.#settle(open, answerOf(frame));
   }
 
+  /** Before anybody hears of it: what is asked from now on must not go to a socket that is about to close. */
+  #down(): void {
+    this.#writer = null;
+    this.#ports.onDown();
+  }
+
   #onClose(failure: Failure): void {
     this.#stopTimer();
     const wasUp = this.#writer !== null;
     this.#socket = null;
-    this.#writer = null;
-    if (wasUp) this.#ports.onDown();
+    if (wasUp) this.#down();
     if (this.#closed) return;
     if (wasUp) this.#callAtOnce();
     else if (failure === "distrust") this.#distrust();

@@ -79,10 +79,11 @@ export class Seat {
     return this.#leaving !== null;
   }
 
-  /** Who owns it, if that is another process. */
+  /** Who owns it, if that is another process. While we take the shard, nothing more is given to who has it. */
   get elsewhere(): SeenTerm | null {
+    if (this.#owner !== null || this.#taking !== null) return null;
     const seen = this.#ports.ensemble.sight.terms.get(this.shard);
-    return seen === undefined || seen.apiId === this.#ports.apiId || this.#owner !== null ? null : seen;
+    return seen === undefined || seen.apiId === this.#ports.apiId ? null : seen;
   }
 
   get state(): SeatState {
