@@ -74,4 +74,11 @@ export const RUNS_READ_MOST = 2_000;
 export const NAMES_LOOKED_AT = 64;
 export const PATTERNS_KEPT = 64;
 
+/** Between the starts of two runs of a schedule of the fleet's own tenant, whatever its repeat says. */
+export const FLEET_INTERVAL_MS = 1_000;
+/** Of a deposit for later that does not hold the interval of the intake that made it. */
+export const SEALED_INTERVAL_MS = 900_000;
+/** Missed times of a schedule that are passed by one by one; after more its times are counted from now. */
+export const MISSED_TIMES_MOST = 10_000;
+
 export const RETRY_DELAY_DIGITS = 8;

@@ -78,7 +78,9 @@ export const COMMAND_BODIES = {
   GetJobs: z.strictObject({ ...getFields, numResults: number }),
   QueryJob: ofJob,
   CancelJob: ofJob,
-  DeleteJob: ofJob,
+  DeleteJob: ofJob.extend({
+    afterRun: flag.meta({ description: "one that runs just now ends with that run and does not repeat: 202" }),
+  }),
   UpdateJob: z.strictObject({
     ...holder,
     repeat,

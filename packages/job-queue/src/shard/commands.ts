@@ -115,7 +115,13 @@ export interface RequeueJobs extends OfTenant {
 }
 
 export interface OneJob extends OfJob {
-  readonly verb: "QueryJob" | "DescribeJob" | "CancelJob" | "DeleteJob";
+  readonly verb: "QueryJob" | "DescribeJob" | "CancelJob";
+}
+
+export interface DeleteJob extends OfJob {
+  readonly verb: "DeleteJob";
+  /** One that runs just now goes when its run has ended. */
+  readonly afterRun?: true;
 }
 
 /** "I am still at it." The answer names those that are no longer the caller's. */
@@ -195,6 +201,7 @@ export type Command =
   | FailJob
   | RequeueJobs
   | OneJob
+  | DeleteJob
   | { readonly verb: "CrashJobs"; readonly tenant: string; readonly names: readonly string[] }
   | { readonly verb: "ClearCrashed" | "ListCrashed"; readonly tenant: string }
   | RenewLeases

@@ -8,7 +8,7 @@ import { createJobs, isLarge } from "./create.ts";
 import { dataFields, isTooLarge } from "./data.ts";
 import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
-import { BEYOND_CALENDAR, changed, FRESH, moved, scheduledRun } from "./job.ts";
+import { BEYOND_CALENDAR, changed, FRESH, isLastRun, moved, scheduledRun } from "./job.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import { sealProblem } from "./sealed.ts";
 import type { Shard } from "./shard.ts";
@@ -113,6 +113,7 @@ export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   const refused = makeAskedFor(shard, command, now);
   if (refused !== null) return reply(refused);
   const { id, data, name, priority } = command;
+  if (isLastRun(held.job)) return endCancelled(shard, command, held.job, now);
   if (command.exit !== null || command.result !== null)
     archive(shard, command, held.job, doneOf(held.job, { outcome: "retried", end: command, last: false, now }));
   const job = changed(held.job, {
@@ -126,6 +127,16 @@ export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   const cleared = clearEnded(shard, id, job);
   if (nextRun === null) runAgain(shard, id, job, { nextRun, cleared }, now);
   else shard.put(id, moved(job, "retry", "QUEUED", now, { ...FRESH, ...cleared, nextRun }), now);
+  return reply(STATUS.ok);
+}
+
+/** What was cancelled while it ran is not tried again. */
+function endCancelled(shard: Shard, command: RetryJob, held: Job, now: number): Reply {
+  const { id, data } = command;
+  const job = data === null ? held : changed(held, dataFields(data));
+  noteEnd(shard, id, job);
+  archive(shard, command, job, doneOf(job, { outcome: "finished", end: command, last: true, now }));
+  end(shard, id, job, clearEnded(shard, id, job), now);
   return reply(STATUS.ok);
 }
 

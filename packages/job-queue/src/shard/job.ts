@@ -3,10 +3,11 @@ import type { BlobRef } from "../blobs.ts";
 import { EVENTS_KEPT } from "../limits.ts";
 import type { Job, JobEvent } from "../records.ts";
 import { isAllowed, type Move, type State } from "../states.ts";
-import { nextRunOf, parseRepeat } from "../time/repeat.ts";
+import { nextPacedRunOf, nextRunOf, parseRepeat } from "../time/repeat.ts";
 import { showSeconds, showTime } from "../time/timestamp.ts";
 import type { JobView, StateView } from "./views.ts";
 import { shownData } from "./data.ts";
+import { leastIntervalOf } from "./interval.ts";
 
 export type JobChanges = { readonly [Key in keyof Job]?: Job[Key] | undefined };
 
@@ -28,11 +29,27 @@ export const FRESH = { lease: undefined, reoffers: undefined, retryAfterCount: u
 /** Why a job is FAILED whose next time does not exist. */
 export const BEYOND_CALENDAR = "its next time is beyond the calendar";
 
+/** Shown while the last run of a cancelled schedule is in progress. */
+export const WILL_NOT_REPEAT = "cancelled: it will not repeat";
+
+/** It was cancelled while it ran: the run that ends is its last. Children are cancelled in another way. */
+export const isLastRun = ({ parent, ev }: Job): boolean =>
+  parent === undefined && ev.some(([, what]) => what === "cancel");
+
+/** As it runs, and never again. */
+export function withoutRepeat(job: Job, now: number): Job {
+  if (isLastRun(job)) return job;
+  const ev: readonly JobEvent[] = [...job.ev.slice(1 - EVENTS_KEPT), [now, "cancel"]];
+  return changed(job, { repeat: undefined, step: WILL_NOT_REPEAT, ev: [...ev] });
+}
+
 /** Null: its schedule leads out of the calendar. Undefined: it has none. */
 export function scheduledRun(job: Job, repeat: string | undefined, now: number): number | null | undefined {
   const schedule = repeat === undefined ? null : parseRepeat(repeat);
   if (schedule === null) return undefined;
-  return nextRunOf(schedule, { scheduled: job.nextRun, started: job.lastRun ?? now, finished: now });
+  const moments = { scheduled: job.nextRun, started: job.lastRun ?? now, finished: now };
+  const leastMs = leastIntervalOf(job);
+  return leastMs === null ? nextRunOf(schedule, moments) : nextPacedRunOf(schedule, moments, leastMs);
 }
 
 export const refOf = ({ dataRef }: Job): { readonly dataRef?: BlobRef } => (dataRef === undefined ? {} : { dataRef });

@@ -1,10 +1,10 @@
 /** Commands about jobs that nobody needs to hold: update, cancel, delete, requeue. */
 import { STEP_JOBS } from "../limits.ts";
 import type { Job } from "../records.ts";
-import type { OneJob, RequeueJobs, UpdateJob } from "./commands.ts";
+import type { DeleteJob, OneJob, RequeueJobs, UpdateJob } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
 import { dataFields, isTooLarge } from "./data.ts";
-import { changed, FRESH, moved, scheduledRun } from "./job.ts";
+import { changed, FRESH, moved, scheduledRun, withoutRepeat } from "./job.ts";
 import { ownJob } from "./look.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import { sealProblem } from "./sealed.ts";
@@ -48,10 +48,14 @@ export function cancelJob(shard: Shard, command: OneJob, now: number): Reply {
   return reply(STATUS.ok);
 }
 
-export function deleteJob(shard: Shard, command: OneJob, now: number): Reply {
+export function deleteJob(shard: Shard, command: DeleteJob, now: number): Reply {
   const { id } = command;
   const job = ownJob(shard, command);
   if (job === null) return reply(STATUS.noSuchJob);
+  if (job.lease !== undefined && command.afterRun === true && job.parent === undefined) {
+    shard.putIfOther(id, withoutRepeat(job, now), now);
+    return reply(STATUS.willNotRepeat);
+  }
   if (job.lease !== undefined) return reply(STATUS.deleteRunning);
   const children = [...shard.family(id).ids];
   if (shard.stateOf(job) === "PAUSED" && job.parent === undefined) return reply(STATUS.deletePaused);

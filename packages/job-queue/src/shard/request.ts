@@ -53,7 +53,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map(
     describejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DescribeJob", tenant, id })),
     queryjob: (params, { tenant }) => withId(params, (id) => ({ verb: "QueryJob", tenant, id })),
     canceljob: (params, { tenant }) => withId(params, (id) => ({ verb: "CancelJob", tenant, id })),
-    deletejob: (params, { tenant }) => withId(params, (id) => ({ verb: "DeleteJob", tenant, id })),
+    deletejob: (params, { tenant }) => readDeleteJob(params, tenant),
     updatejob: readUpdateJob,
     finishjob: readFinishJob,
     retryjob: readRetryJob,
@@ -120,6 +120,11 @@ function readGetJobs(params: Params, { tenant, caller }: Asker, single: boolean)
 function withId(params: Params, make: (id: number) => Command): Reading<Command> {
   const id = jobId(params);
   return isStatus(id) ? id : make(id);
+}
+
+function readDeleteJob(params: Params, tenant: string): Reading<Command> {
+  const after = params.flag("afterRun") ? { afterRun: true as const } : {};
+  return withId(params, (id) => ({ verb: "DeleteJob", tenant, id, ...after }));
 }
 
 function jobId(params: Params): Reading<number> {

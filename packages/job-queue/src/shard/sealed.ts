@@ -26,7 +26,7 @@ export function birthProblem(tenant: string, { name, data, seals }: NewJob): Sta
 }
 
 /** What stands in the store of blobs is not looked into: it may change for nothing but itself. */
-function sealedIn({ data, dataRef }: Sealable): unknown {
+export function sealedIn({ data, dataRef }: Sealable): unknown {
   if (dataRef !== undefined) return dataRef.sha256;
   const value = parseJson(data);
   return isObject(value) ? value["sealed"] : undefined;

@@ -12,6 +12,7 @@ const status = (code: number, text: string): Status => ({ code, text });
 
 export const STATUS = {
   ok: status(200, "OK"),
+  willNotRepeat: status(202, "It runs just now and will not repeat"),
   invalidJson: status(401, "Invalid JSON"),
   missing: (name: string) => status(402, `Missing ${name}`),
   malformed: (name: string) => status(402, `Malformed ${name}`),
