@@ -64,13 +64,14 @@ const by = async (name: string): Promise<readonly Submission[]> =>
   (await submissions()).filter((each) => each["submitted_by"] === name);
 
 const wentWell = ({ exit }: Run): boolean => exit === 200;
-const wasRefused = ({ exit }: Run): boolean => exit === 422;
+const wasRefused = ({ exit }: Run): boolean => exit === 410;
 
 /** Every run of it that went well made one batch, and no other run made one. */
 async function expectNoMore(name: string, id: number): Promise<void> {
   const { runs } = await inQueue(id);
   const refusedAt = runs.findIndex(wasRefused);
   expect(refusedAt).toBeGreaterThanOrEqual(0);
+  expect(runs.filter(wasRefused)).toHaveLength(1);
   expect(await by(name)).toHaveLength(runs.filter(wentWell).length);
 }
 
@@ -85,7 +86,12 @@ describe("a deposit for later", () => {
       notification: "ada@example.org",
       payload_url: URL_WITH_QUERY,
     });
-    valueOf(await waitFor(async () => cancelled(token, id)));
+    // Also while it runs.
+    valueOf(await atIntake(token).call(INTAKE.cancelSchedule, { params: { id } }));
+    await waitFor(async () => {
+      const left = valueOf(await atIntake(token).call(INTAKE.listSchedules, {}));
+      return left.items.every((each) => each.id !== id);
+    });
   });
 
   test("whose maker's token is revoked in the tree submits no more, and says why", async () => {
@@ -100,6 +106,8 @@ describe("a deposit for later", () => {
     const refused = await aRun(id, wasRefused);
     expect(refused.result).toContain("Berta made this schedule: their token was revoked");
     await expectNoMore("Berta", id);
+    // It has ended, and stays in sight.
+    expect(await inQueue(id)).toMatchObject({ state: "FAILED" });
   });
 
   test.each<readonly [string, Partial<TokenRecord>, string]>([
@@ -187,9 +195,3 @@ describe("jobs of the fleet are shown without queries of URLs and mail addresses
     }
   });
 });
-
-/** Not while it runs. */
-async function cancelled(token: string, id: number): Promise<Answer<unknown> | false> {
-  const answer = await atIntake(token).call(INTAKE.cancelSchedule, { params: { id } });
-  return (answer.ok || answer.kind !== "refused" || answer.refusal.status !== 409) && answer;
-}

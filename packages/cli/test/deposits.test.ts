@@ -47,7 +47,7 @@ test("a deposit for later is listed, shown and cancelled by who made it, and by 
   expect([declined.code === 0, declined.questions.join()]).toEqual([false, expect.stringContaining(id)]);
   expect((await ada(`deposits cancel ${id}`)).code).not.toBe(0);
   expect((await ada("deposits list -o name")).out).toBe(`${id}\n`);
-  expect((await ada(`deposits cancel ${id} --yes`)).out).toContain(`${id} is cancelled`);
+  expect((await ada(`deposits cancel ${id} --yes`)).out).toContain(`${id}: it is cancelled`);
   expect((await ada("deposits list -o name")).out).toBe("");
   expect((await ada(`deposits cancel ${id} --yes`)).code).toBe(3);
 });

@@ -3,12 +3,12 @@
  * every run whether they still may. How many runs have ended stands in the job's data and changes in the transaction that ends a
  * run, so a run that is repeated, after a crash or a lost answer, is the same run to the intake: one batch.
  */
-import type { Client } from "@sluice/client";
+import type { Answer, Client } from "@sluice/client";
 import { INTAKE } from "@sluice/wire";
 import { z } from "zod";
 import { outcomeOf } from "./calls.ts";
 import { settingsOf } from "./data.ts";
-import { EXIT, type FleetHandler, outcome } from "./handler.ts";
+import { EXIT, type FleetHandler, type FleetOutcome, outcome } from "./handler.ts";
 import type { Pause } from "./patient.ts";
 
 const DepositData = z.object({
@@ -32,8 +32,16 @@ export function depositHandler(intake: Client, pause: Pause): FleetHandler {
       await pause(waitMs, signal);
       answer = await submit();
     }
-    if (!answer.ok) return outcomeOf(answer);
+    if (!answer.ok) return hasEnded(answer) ? endedFor(answer.refusal.detail) : outcomeOf(answer);
     const { id, bid, url } = answer.value;
     return { ...outcome(EXIT.done, { id, bid, url, run: runs + 1 }), data: { ...job.data, runs: runs + 1 } };
   };
 }
+
+type Refused = Extract<Answer<unknown>, { readonly ok: false; readonly kind: "refused" }>;
+
+/** Whoever made it may not submit any more: another run would be refused, too. */
+const hasEnded = (answer: Extract<Answer<unknown>, { readonly ok: false }>): answer is Refused =>
+  answer.kind === "refused" && answer.refusal.code === "SCHEDULE_ENDED";
+
+const endedFor = (why: string): FleetOutcome => ({ ...outcome(EXIT.ended, { why }), forGood: true });

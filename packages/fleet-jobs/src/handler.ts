@@ -17,6 +17,8 @@ export interface FleetOutcome {
   readonly result: string;
   /** Takes the place of the job's data, in the transaction that ends this run. */
   readonly data?: Readonly<Record<string, unknown>>;
+  /** It has no further runs, whatever its schedule says: the job is kept as FAILED, with the result as the reason. */
+  readonly forGood?: true;
 }
 
 export type FleetHandler = (job: FleetJob, signal: AbortSignal) => Promise<FleetOutcome>;
@@ -27,6 +29,8 @@ export const EXIT = {
   lookAtIt: 210,
   /** The job's data make no sense: trying again would not help. */
   wrongData: 400,
+  /** What it is for does not exist any more. */
+  ended: 410,
   refused: 422,
   /** Somebody who is needed does not answer. */
   notNow: 503,

@@ -48,6 +48,7 @@ export type {
 } from "./shard/views.ts";
 export { decide, type Decision } from "./shard/decide.ts";
 export { type Notice, NOTICES } from "./shard/notices.ts";
+export { WILL_NOT_REPEAT } from "./shard/job.ts";
 export { isStatus } from "./shard/params.ts";
 export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";

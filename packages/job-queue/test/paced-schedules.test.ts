@@ -32,7 +32,7 @@ function runsOf(bench: Bench, id: number, most: number, pauses: readonly number[
   const begun: number[] = [];
   for (let run = 0; run < most; run++) {
     const job = bench.shard.job(id);
-    if (job === null || job.state !== "QUEUED") break;
+    if (job?.state !== "QUEUED") break;
     const [late = 0, lasts = 0] = [pauses[(2 * run) % pauses.length], pauses[(2 * run + 1) % pauses.length]];
     bench.now = Math.max(bench.now, job.nextRun) + late;
     bench.run({ verb: "Tick" });
@@ -107,7 +107,8 @@ describe("a schedule of the fleet's own tenant", () => {
       fc.property(repeat, firstRun, least, pauses, (...[each, first, leastMs, waits]) => {
         const bench = new Bench();
         const id = scheduled(bench, { repeat: each, firstRun: first, leastMs });
-        for (const distance of distances(runsOf(bench, id, 12, waits))) expect(distance).toBeGreaterThanOrEqual(leastMs);
+        for (const distance of distances(runsOf(bench, id, 12, waits)))
+          expect(distance).toBeGreaterThanOrEqual(leastMs);
       }),
       { numRuns: 300, seed: 11 },
     );

@@ -59,7 +59,7 @@ export const HOUSE_ENDPOINTS = {
     method: "delete",
     path: "/v1/schedules/{id}",
     group: "You",
-    summary: "Cancels one of your deposits for later",
+    summary: "Cancels one of your deposits for later; one that runs just now ends with that run",
     permission: "submit",
     params: z.strictObject({ id: z.coerce.number("expected a schedule's number").int().min(1) }),
     answer: Done,

@@ -56,6 +56,7 @@ export {
 } from "./records.ts";
 export {
   Accepted,
+  CancelledDeposit,
   ScheduledDeposit,
   ScheduledDepositDetail,
   BatchRefusal,

@@ -81,6 +81,7 @@ export const ScheduledDeposit = z
       .nullable()
       .describe("of the last run that ended: 200 submitted, 4xx refused, others: tried again"),
     last_result: z.string().nullable().describe("what the last run that ended submitted, or why it did not"),
+    ends: z.string().nullable().describe("why it will not run again; null: nothing has ended or cancelled it"),
   })
   .meta({ id: "ScheduledDeposit" });
 export type ScheduledDeposit = z.infer<typeof ScheduledDeposit>;
@@ -93,6 +94,14 @@ export const ScheduledDepositDetail = ScheduledDeposit.extend({
   last_runs: z.array(z.object({ ended: z.string(), exit: z.int().nullable(), result: z.string().nullable() })),
 }).meta({ id: "ScheduledDepositDetail" });
 export type ScheduledDepositDetail = z.infer<typeof ScheduledDepositDetail>;
+
+export const CancelledDeposit = z
+  .object({
+    ended: z.boolean().describe("false: it runs just now, and ends with this run"),
+    message: z.string(),
+  })
+  .meta({ id: "CancelledDeposit" });
+export type CancelledDeposit = z.infer<typeof CancelledDeposit>;
 
 export const Accepted = z
   .object({

@@ -30,17 +30,31 @@ type Kept = Omit<NewJob, "data" | "name"> & { readonly name: string; readonly da
 const NO_JOB = { status: 404, code: "NOT_FOUND", title: "", detail: "404 No job with this jobID", instance: "" };
 
 /** As the queue does it: a unique job is made once, and found by its name from then on. */
-function scheduleBook(): Schedules & { readonly jobs: (Kept | null)[] } {
+interface Book extends Schedules {
+  readonly jobs: (Kept | null)[];
+  /** Those that run just now, and those that failed, with their results. */
+  readonly running: Set<number>;
+  readonly failed: Map<number, string>;
+}
+
+function scheduleBook(): Book {
   const jobs: (Kept | null)[] = [];
+  const [running, failed, steps] = [new Set<number>(), new Map<number, string>(), new Map<number, string>()];
   const ok = <T>(value: T): Promise<Answer<T>> => Promise.resolve({ ok: true, value, status: 200 });
   const none = (): Promise<Answer<never>> => Promise.resolve({ ok: false, kind: "refused", refusal: NO_JOB });
   const copy = (id: number): Kept | null => JSON.parse(JSON.stringify(jobs[id - 1] ?? null)) as Kept | null;
   const listed = (id: number, { name, repeat }: Kept): QueuedJob => ({
-    ...{ jobID: id, tenant: "system", name, state: "QUEUED", priority: 500, created: "2026-01-01T00:00:00.000Z" },
-    ...{ nextRun: null, lastRun: null, repeat: repeat ?? "", retryAfter: "", owner: "", step: "" },
+    ...{ jobID: id, tenant: "system", name, priority: 500, created: "2026-01-01T00:00:00.000Z" },
+    state: failed.has(id) ? "FAILED" : running.has(id) ? "RUNNING" : "QUEUED",
+    ...{ nextRun: "2026-12-01T03:00:00.000Z", lastRun: null, repeat: repeat ?? "", retryAfter: "", owner: "" },
+    step: steps.get(id) ?? "",
   });
+  const runsOf = (id: number): readonly object[] =>
+    failed.has(id) ? [{ ended: "2026-12-01T03:00:00.000Z", exit: 410, result: failed.get(id) }] : [];
   return {
     jobs,
+    running,
+    failed,
     create(job) {
       const found = job.unique === true ? jobs.findIndex((each) => each?.name === job.name) : -1;
       return ok({ jobID: found >= 0 ? found + 1 : jobs.push(job as Kept) });
@@ -51,7 +65,9 @@ function scheduleBook(): Schedules & { readonly jobs: (Kept | null)[] } {
     },
     describe(id) {
       const job = copy(id);
-      return job === null ? none() : ok({ ...listed(id, job), data: job.data, runs: [] } as unknown as QueuedJobDetail);
+      return job === null
+        ? none()
+        : ok({ ...listed(id, job), data: job.data, runs: runsOf(id) } as unknown as QueuedJobDetail);
     },
     list(names) {
       const wanted = ({ name }: Kept): boolean =>
@@ -60,6 +76,10 @@ function scheduleBook(): Schedules & { readonly jobs: (Kept | null)[] } {
       return ok({ items, next_cursor: null });
     },
     remove(id) {
+      if (running.has(id)) {
+        steps.set(id, "cancelled: it will not repeat");
+        return Promise.resolve({ ok: true, value: {}, status: 202 });
+      }
       jobs[id - 1] = null;
       return ok({});
     },
@@ -91,6 +111,7 @@ describe("POST /v1/batches with firstRun or repeat", () => {
             batch: { ...GOOD, submitter: "anonymous" },
             by: { id: "anonymous", name: "anonymous" },
             request: expect.any(String),
+            leastIntervalMs: 900_000,
           },
           runs: 0,
         },
@@ -217,7 +238,11 @@ describe("whose a deposit for later is", () => {
     const { make, run, queue, known, refusedSchedules } = await startWith();
     expect((await make("ada")).status).toBe(202);
     const refused = await problemOf(await run(1));
-    expect([refused.status, refused.detail]).toEqual([409, "Ada made this schedule: their token was revoked"]);
+    expect([refused.status, refused.code, refused.detail]).toEqual([
+      410,
+      "SCHEDULE_ENDED",
+      "Ada made this schedule: their token was revoked",
+    ]);
     // The operator reads it, too.
     expect(refusedSchedules).toEqual([{ schedule: 1, why: "Ada made this schedule: their token was revoked" }]);
     known["token:ada"] = { kind: "refused", why: "their token expired at 2026-01-01T00:00:00Z" };
@@ -225,7 +250,7 @@ describe("whose a deposit for later is", () => {
     known["token:ada"] = { kind: "caller", caller: { ...ADA, scope: ["other_content"] } };
     expect((await problemOf(await run(1))).detail).toBe("Ada may no longer submit to demo_content");
     known["token:ada"] = { kind: "caller", caller: { ...ADA, role: "viewer" } };
-    expect((await run(1)).status).toBe(409);
+    expect((await run(1)).status).toBe(410);
     known["token:ada"] = { kind: "silence" };
     expect((await run(1)).status).toBe(503);
     expect(queue.created.size).toBe(0);
@@ -242,7 +267,7 @@ describe("whose a deposit for later is", () => {
     const job = book.jobs[0]!;
     const sealed = { ...(job.data["sealed"] as object), by: { id: "token:ada", name: "Ada" } };
     book.jobs[0] = { ...job, data: { ...job.data, sealed } };
-    expect((await run(1)).status).toBe(409);
+    expect((await run(1)).status).toBe(410);
     expect(queue.created.size).toBe(0);
   });
 
@@ -259,9 +284,63 @@ describe("whose a deposit for later is", () => {
     expect(seen).not.toMatch(/secret|ada@/);
     expect((await ask("bob", "/v1/schedules/1")).status).toBe(404);
     expect((await ask("bob", "/v1/schedules/1", "DELETE")).status).toBe(404);
-    expect((await ask("ada", "/v1/schedules/1", "DELETE")).status).toBe(204);
+    const cancelled = await ask("ada", "/v1/schedules/1", "DELETE");
+    expect([cancelled.status, await cancelled.json()]).toEqual([200, { ended: true, message: "it is cancelled" }]);
     expect(book.jobs[0]).toBeNull();
     expect((await ask("ada", "/v1/schedules/1")).status).toBe(404);
+  });
+
+  test("one that runs just now is cancelled, too: it ends with that run, and says so", async () => {
+    const { make, ask, book } = await startWith();
+    await make("ada");
+    book.running.add(1);
+    expect((await (await ask("ada", "/v1/schedules")).json()) as object).toMatchObject({ items: [{ ends: null }] });
+    const cancelled = await ask("ada", "/v1/schedules/1", "DELETE");
+    const message = "it runs just now: this run is its last, it will not repeat";
+    expect([cancelled.status, await cancelled.json()]).toEqual([200, { ended: false, message }]);
+    const ends = "cancelled: it will not repeat";
+    expect((await (await ask("ada", "/v1/schedules/1")).json()) as object).toMatchObject({ state: "RUNNING", ends });
+  });
+
+  test("one whose maker lost their rights has ended, and says why", async () => {
+    const { make, ask, book, base } = await startWith();
+    await make("ada");
+    const intake = makeClient({ baseUrl: base, token: "run" });
+    const deposit = fleetHandlers({ ...PORTS, intake })("fleet/deposit")!;
+    const { name, data } = book.jobs[0]!;
+    const job = { id: 1, tenant: "system", name, data, token: "1.1", attempt: 1 };
+    const ended = await deposit(job, new AbortController().signal);
+    expect(ended).toMatchObject({ exit: 410, forGood: true });
+    book.failed.set(1, ended.result);
+    const why = "Ada made this schedule: their token was revoked";
+    expect((await (await ask("ada", "/v1/schedules/1")).json()) as object).toMatchObject({
+      ...{ state: "FAILED", next_run: null, ends: why },
+    });
+  });
+
+  test.each([
+    ["firstRun", { firstRun: "2020-01-01T00:00:00Z", repeat: "SCHEDULED, +1 HOUR" }],
+    ["firstRun", { firstRun: "2020-01-01 00:00:00" }],
+    ["repeat", { repeat: "FINISHED, +1 MONTH, -29 DAYS" }],
+    ["repeat", { firstRun: "2026-07-01T00:00:00Z", repeat: "SCHEDULED, +1 MONTH, -31 DAYS, +15 MINUTES" }],
+    ["repeat", { firstRun: "2026-03-01T00:00:00Z", repeat: "STARTED, +1 MONTH, -30 DAYS, +1 HOUR" }],
+    ["repeat", { repeat: "SCHEDULED, +1 YEAR, -366 DAYS, +1 HOUR" }],
+  ])("a %s that would let it run without a pause is refused: %j", async (field, times) => {
+    const { make, book } = await startWith();
+    const refused = await problemOf(await make("ada", { ...GOOD, ...times }));
+    expect([refused.status, fieldsOf(refused)]).toEqual([400, [`/${field}`]]);
+    expect(book.jobs).toEqual([]);
+  });
+
+  test.each([
+    { firstRun: "2026-01-01T12:00:00Z", repeat: "SCHEDULED, +1 HOUR" },
+    { repeat: "SCHEDULED, START OF MONTH, +2 MONTHS, -1 DAY" },
+    { firstRun: "2026-01-31T23:59:00Z", repeat: "FINISHED, +1 MONTH, START OF MONTH" },
+    { repeat: "FINISHED, +1 DAY, WEEKDAY 1, START OF DAY, +4 HOURS" },
+    { repeat: "SCHEDULED, +1 YEAR" },
+  ])("a schedule that keeps its distance is taken: %j", async (times) => {
+    const { make } = await startWith();
+    expect((await make("ada", { ...GOOD, ...times })).status).toBe(202);
   });
 
   test("nobody has more than so many, nor one that runs too often", async () => {

@@ -74,7 +74,7 @@ export const RUNNER_METRICS = {
 const CODES = ["retry", "ok", "failed", "error"] as const satisfies NextStep["code"][];
 const NEXT: Readonly<Record<(typeof CODES)[number], readonly NextStep["kind"][]>> = {
   ok: ["finish"],
-  failed: ["finish"],
+  failed: ["finish", "end"],
   retry: ["retry", "abandon"],
   error: ["retry", "abandon"],
 };

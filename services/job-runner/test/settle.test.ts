@@ -26,6 +26,12 @@ async function asked(ended: Ended): Promise<readonly string[]> {
   await settle(aJob(), ended, RULES, ports);
   return calls;
 }
+
+test("a run that ends its job for good fails it, whatever its schedule says", async () => {
+  expect(await asked({ exit: 410, forGood: true })).toEqual(["fail"]);
+  expect(await asked({ exit: 410 })).toEqual(["finish"]);
+});
+
 test("a job of the fleet that failed for good is a warning that says why, once; a tenant's own is no news", async () => {
   const lines: [string, Record<string, unknown>, string][] = [];
   const note = (level: string) => (facts: Record<string, unknown>, text: string) =>

@@ -37,6 +37,7 @@ export const DEPOSIT_SCHEDULE_COMMANDS: readonly Command[] = [
           { title: "EXIT", of: ({ last_exit }) => (last_exit === null ? "-" : String(last_exit)), right: true },
           { title: "PROFILE", of: ({ profile }) => profile },
           { title: "SUBMITS", of: ({ submits }) => submits, flexible: true },
+          { title: "ENDS", of: ({ ends }) => ends ?? "-", wide: true },
           { title: "REPEAT", of: ({ repeat }) => repeat, wide: true },
           { title: "LAST RESULT", of: ({ last_result }) => last_result ?? "-", wide: true },
         ],
@@ -67,7 +68,7 @@ export const DEPOSIT_SCHEDULE_COMMANDS: readonly Command[] = [
     ...own,
     permission: INTAKE.cancelSchedule.permission,
     words: ["deposits", "cancel"],
-    says: "Cancel one of your deposits for later",
+    says: "Cancel one of your deposits for later; one that runs just now ends with that run",
     takes: [ID],
     options: [YES],
     examples: ["deposits cancel 1 --yes"],
@@ -78,7 +79,7 @@ export const DEPOSIT_SCHEDULE_COMMANDS: readonly Command[] = [
       if (!sure.ok) return sure.code;
       const answer = await context.intake.call(INTAKE.cancelSchedule, { params: { id } });
       if (!answer.ok) return refuse(context, answer);
-      context.printer.done({ id }, String(id), `${id} is cancelled`);
+      context.printer.done({ id, ...answer.value }, String(id), `${id}: ${answer.value.message}`);
       return EXIT.ok;
     },
   },

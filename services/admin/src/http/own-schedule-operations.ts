@@ -23,7 +23,9 @@ export const ownScheduleOperations = ({ intakeUrl }: Pick<AdminDeps, "intakeUrl"
   ),
   serve(ADMIN.cancelOwnSchedule, async ({ params, response }) => {
     const answer = await asked(intakeUrl, response, (client) => client.call(INTAKE.cancelSchedule, { params }));
-    return "problem" in answer ? answer : { value: { done: true as const, message: `${params.id} is cancelled` } };
+    return "value" in answer
+      ? { value: { done: true as const, message: `${params.id}: ${answer.value.message}` } }
+      : answer;
   }),
 ];
 

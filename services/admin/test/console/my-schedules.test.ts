@@ -93,6 +93,7 @@ skipUnless(describe, CHROMIUM)("the console", () => {
     await house.tokens.change("Bob", { collections: ["other_content"] });
     const { page, complaints, close } = await as(tokens.bob);
     await page.goto(`${admin.url}/my-schedules`);
+    await row(page, refused).getByText("it has ended").waitFor();
     await row(page, refused).getByText(`Bob may no longer submit to ${PROFILE}`).waitFor();
     await settled(page);
     const found = [...(await judgePage(page, await loadAxe(), "/my-schedules"))];

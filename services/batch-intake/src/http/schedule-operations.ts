@@ -25,9 +25,7 @@ export const scheduleOperations = (deps: HttpDeps): readonly Operation[] => [
       problems: ["UNAVAILABLE"],
     },
     ({ query }, _request, response) =>
-      withQueue(deps, async (schedules) =>
-        ownReply(200, await listOwn(schedules, depositorOf(callerOf(response)), query)),
-      ),
+      withQueue(deps, async (schedules) => ownReply(await listOwn(schedules, depositorOf(callerOf(response)), query))),
   ),
   operation(
     {
@@ -36,24 +34,22 @@ export const scheduleOperations = (deps: HttpDeps): readonly Operation[] => [
       problems: ["NOT_FOUND", "UNAVAILABLE"],
     },
     ({ params: { id } }, _request, response) =>
-      withQueue(deps, async (schedules) => ownReply(200, await seeOwn(schedules, depositorOf(callerOf(response)), id))),
+      withQueue(deps, async (schedules) => ownReply(await seeOwn(schedules, depositorOf(callerOf(response)), id))),
   ),
   operation(
     {
       ...endpointSpec(INTAKE.cancelSchedule),
-      responses: { 204: { description: "cancelled" } },
-      problems: ["NOT_FOUND", "CONFLICT", "UNAVAILABLE"],
+      responses: { 200: json("cancelled", INTAKE.cancelSchedule.answer) },
+      problems: ["NOT_FOUND", "UNAVAILABLE"],
     },
     ({ params: { id } }, _request, response) =>
-      withQueue(deps, async (schedules) =>
-        ownReply(204, await cancelOwn(schedules, depositorOf(callerOf(response)), id)),
-      ),
+      withQueue(deps, async (schedules) => ownReply(await cancelOwn(schedules, depositorOf(callerOf(response)), id))),
   ),
   operation(
     {
       ...endpointSpec(INTAKE.runSchedule),
       responses: { 202: json("accepted", INTAKE.runSchedule.answer) },
-      problems: ["NOT_FOUND", "CONFLICT", ...SUBMISSION_PROBLEMS],
+      problems: ["NOT_FOUND", "CONFLICT", "SCHEDULE_ENDED", ...SUBMISSION_PROBLEMS],
     },
     ({ params: { id }, body: { run } }) => withQueue(deps, (schedules) => runNow(deps, schedules, id, run)),
   ),
@@ -63,14 +59,12 @@ async function withQueue({ schedules }: HttpDeps, act: (schedules: Schedules) =>
   return schedules === null ? { problem: unavailable(NO_QUEUE) } : await act(schedules);
 }
 
-function ownReply(status: 200 | 204, own: Own<unknown>): Reply {
+function ownReply(own: Own<unknown>): Reply {
   switch (own.kind) {
     case "own":
-      return status === 204 ? { status } : { status, body: own.value };
+      return { status: 200, body: own.value };
     case "none":
       return NONE;
-    case "running":
-      return { problem: problem("CONFLICT", "it runs just now: try again when it has ended") };
     case "silence":
       return { problem: unavailable(own.why) };
   }
@@ -84,8 +78,9 @@ async function runNow(deps: HttpDeps, schedules: Schedules, id: number, run: num
     case "none":
       return { problem: problem("NOT_FOUND", "there is no schedule with this number") };
     case "refused":
+    case "ended":
       deps.onScheduleRefused(id, found.why);
-      return { problem: problem("CONFLICT", found.why) };
+      return { problem: problem(found.kind === "ended" ? "SCHEDULE_ENDED" : "CONFLICT", found.why) };
     case "silence":
       return { problem: unavailable(found.why) };
   }

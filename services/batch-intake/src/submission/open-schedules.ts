@@ -31,6 +31,6 @@ export function openSchedules(config: Settings): Schedules | null {
     },
     describe: (id) => client.call(JOBS.describeJob, { params: { ...params, id } }),
     list: (names, page) => client.call(JOBS.listJobs, { params, query: { ...page, name: names.join(",") } }),
-    remove: (jobID) => client.call(JOBS.deleteJob, { params, body: { jobID } }),
+    remove: (jobID) => client.call(JOBS.deleteJob, { params, body: { jobID, afterRun: true } }),
   };
 }

@@ -1,6 +1,8 @@
 /** A depositor's own deposits for later: they list, see and cancel them. Others' are not there for them. */
 import type { Answer } from "@sluice/client";
+import { WILL_NOT_REPEAT } from "@sluice/job-queue";
 import {
+  type CancelledDeposit,
   type QueuedJobDetail,
   redactJson,
   redactValue,
@@ -14,7 +16,6 @@ import { nameOfDepositor, namesOf, type SchedulePage, type Schedules } from "./s
 export type Own<T> =
   | { readonly kind: "own"; readonly value: T }
   | { readonly kind: "none" }
-  | { readonly kind: "running" }
   | { readonly kind: "silence"; readonly why: string };
 
 export interface OwnPage {
@@ -62,13 +63,25 @@ export async function seeOwn(
   return { kind: "own", value: { ...listed(answer.value), runs, batch, last_runs } };
 }
 
-export async function cancelOwn(schedules: Schedules, depositor: Depositor, id: number): Promise<Own<null>> {
+const GONE: CancelledDeposit = { ended: true, message: "it is cancelled" };
+const LAST_RUN: CancelledDeposit = {
+  ended: false,
+  message: "it runs just now: this run is its last, it will not repeat",
+};
+/** Of the queue, for a job that ends with its run. */
+const AFTER_ITS_RUN = 202;
+
+export async function cancelOwn(
+  schedules: Schedules,
+  depositor: Depositor,
+  id: number,
+): Promise<Own<CancelledDeposit>> {
   const kept = await schedules.sealedOf(id);
   if (!kept.ok) return noneOr(kept);
   if (!isTheirs(depositor, kept.value)) return { kind: "none" };
   const answer = await schedules.remove(id);
-  if (answer.ok) return { kind: "own", value: null };
-  return answer.kind === "refused" && [405, 409].includes(answer.refusal.status) ? { kind: "running" } : noneOr(answer);
+  if (answer.ok) return { kind: "own", value: answer.status === AFTER_ITS_RUN ? LAST_RUN : GONE };
+  return noneOr(answer);
 }
 
 type Kept = Extract<Awaited<ReturnType<Schedules["sealedOf"]>>, { readonly ok: true }>["value"];
@@ -95,17 +108,20 @@ const shownIn = ({ data }: QueuedJobDetail): z.infer<typeof Shown> => Shown.pars
 function listed(job: QueuedJobDetail): ScheduledDeposit {
   const { profile, payload_url, objects = [] } = shownIn(job).sealed.batch;
   const [last] = job.runs;
+  const lastResult = last === undefined ? null : inWords(last.result);
+  const hasEnded = job.state === "FAILED";
   return {
     id: job.jobID,
     state: job.state,
     created: job.created,
-    next_run: job.nextRun,
+    next_run: hasEnded ? null : job.nextRun,
     last_run: job.lastRun,
     repeat: job.repeat,
     profile,
     submits: payload_url ?? `${objects.length} object${objects.length === 1 ? "" : "s"}`,
     last_exit: last?.exit ?? null,
-    last_result: last === undefined ? null : inWords(last.result),
+    last_result: lastResult,
+    ends: hasEnded ? (lastResult ?? redactJson(job.step)) : job.step === WILL_NOT_REPEAT ? WILL_NOT_REPEAT : null,
   };
 }
 

@@ -12,8 +12,8 @@ export interface RunPorts {
 export type Run =
   | { readonly kind: "submit"; readonly batch: Sealed["batch"]; readonly depositor: Depositor; readonly key: string }
   | { readonly kind: "none" }
-  /** For good: the same run is not asked for again. */
-  | { readonly kind: "refused"; readonly why: string }
+  /** For good: the same run is not asked for again. `ended`: nor is any other, the schedule has ended. */
+  | { readonly kind: "refused" | "ended"; readonly why: string }
   | { readonly kind: "silence"; readonly why: string };
 
 export async function runOf({ schedules, callerById }: RunPorts, id: number, run: number): Promise<Run> {
@@ -26,7 +26,7 @@ export async function runOf({ schedules, callerById }: RunPorts, id: number, run
   const { batch, by, request } = data.sealed;
   const own = nameOfDepositor(by);
   if (name !== own && !name.startsWith(`${own}/`))
-    return { kind: "refused", why: "this schedule does not bear the name of who made it" };
+    return { kind: "ended", why: "this schedule does not bear the name of who made it" };
   if (run !== data.runs + 1)
     return { kind: "refused", why: `run ${run} is not the next one, which is ${data.runs + 1}` };
   const found = await callerById(by.id);
@@ -34,12 +34,12 @@ export async function runOf({ schedules, callerById }: RunPorts, id: number, run
     return { kind: "silence", why: "whether its maker still may cannot be checked just now" };
   if (found.kind !== "caller")
     return {
-      kind: "refused",
+      kind: "ended",
       why: `${by.name} made this schedule: ${found.kind === "refused" ? found.why : "unknown"}`,
     };
   const allowed = may(found.caller, "submit");
-  if (!allowed.ok) return { kind: "refused", why: allowed.why };
+  if (!allowed.ok) return { kind: "ended", why: allowed.why };
   if (!inScope(found.caller.scope, batch.profile))
-    return { kind: "refused", why: `${by.name} may no longer submit to ${batch.profile}` };
+    return { kind: "ended", why: `${by.name} may no longer submit to ${batch.profile}` };
   return { kind: "submit", batch, depositor: depositorOf(found.caller), key: `scheduled-${request}-run-${run}` };
 }

@@ -13,7 +13,7 @@ import type { FieldProblem } from "./field-problem.ts";
 import { batchOfObjects } from "./inline-objects.ts";
 import { JSON_NAMES, requestOfJson } from "./json-request.ts";
 import type { SubmissionRequest } from "./request.ts";
-import { intervalProblem } from "./schedule-interval.ts";
+import { queueTime, timeProblems } from "./schedule-interval.ts";
 import { type KeptSchedule, SCHEDULE_BYTES_MAX, type Sealed } from "./sealed.ts";
 
 /** The fleet's own tenant in the job queue. */
@@ -24,6 +24,7 @@ export interface Schedules {
   /** As everybody sees it who may. */
   readonly describe: (id: number) => Promise<Answer<QueuedJobDetail>>;
   readonly list: (names: readonly string[], page: SchedulePage) => Promise<Answer<ListedSchedules>>;
+  /** One that runs just now ends with that run, and is answered with 202. */
   readonly remove: (id: number) => Promise<Answer<unknown>>;
 }
 
@@ -69,7 +70,7 @@ export async function schedule(ports: SchedulePorts, asked: ScheduleRequest): Pr
   const refusal = check(ports, asked);
   if (refusal !== null) return refusal;
   if (ports.schedules === null) return { kind: "unavailable", why: NO_QUEUE };
-  const data = dataOf(asked);
+  const data = dataOf(asked, ports.scheduleLimits);
   const full = await roomProblem(ports.schedules, ports.scheduleLimits, asked.depositor, data.sealed.key);
   if (full !== null) return full;
   const answer = await ports.schedules.create(jobOf(asked, data));
@@ -85,12 +86,13 @@ interface Marked {
   readonly runs: number;
 }
 
-function dataOf({ body, depositor, key }: ScheduleRequest): Marked {
+function dataOf({ body, depositor, key }: ScheduleRequest, { leastIntervalMs }: ScheduleLimits): Marked {
   const { firstRun: _when, repeat: _again, ...batch } = body;
   const sealed = {
     batch: { ...batch, submitter: body.submitter ?? depositor.name },
     by: { id: depositor.id, name: depositor.name },
     request: randomUUID(),
+    leastIntervalMs,
     ...(key === null ? {} : { key: nameOfKey(depositor, key) }),
   };
   return { sealed, runs: 0 };
@@ -136,12 +138,6 @@ function jobOf({ body: { firstRun, repeat }, depositor }: ScheduleRequest, { sea
   };
 }
 
-/** RFC 3339 as the queue writes times; whatever else it is, the queue judges it. */
-const queueTime = (text: string): string =>
-  /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
-    ? new Date(text).toISOString().slice(0, 19).replace("T", " ")
-    : text;
-
 /** The same key found a job that was there: it is the same request, or another one under a used key. */
 async function replayOf(schedules: Schedules, job: number, ours: Marked): Promise<Scheduled> {
   const there = await schedules.sealedOf(job);
@@ -178,13 +174,10 @@ function check(ports: SchedulePorts, asked: ScheduleRequest): ScheduleRefusal | 
 }
 
 function boundProblems({ scheduleLimits, clock }: SchedulePorts, asked: ScheduleRequest): readonly FieldProblem[] {
-  const often = intervalProblem(asked.body.repeat, scheduleLimits.leastIntervalMs, clock.nowMs());
-  const isLarge = Buffer.byteLength(JSON.stringify(dataOf(asked))) > SCHEDULE_BYTES_MAX;
+  const times = timeProblems(asked.body, scheduleLimits.leastIntervalMs, clock.nowMs());
+  const isLarge = Buffer.byteLength(JSON.stringify(dataOf(asked, scheduleLimits))) > SCHEDULE_BYTES_MAX;
   const large = `more than ${SCHEDULE_BYTES_MAX} bytes are too many for a schedule: put the objects into a manifest`;
-  return [
-    ...(often === null ? [] : [{ field: "repeat", detail: often }]),
-    ...(isLarge ? [{ field: "objects", detail: large }] : []),
-  ];
+  return [...times, ...(isLarge ? [{ field: "objects", detail: large }] : [])];
 }
 
 /** Objects become a manifest, at every run anew. */

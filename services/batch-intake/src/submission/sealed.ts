@@ -7,6 +7,8 @@ export const Sealed = z.object({
   by: z.object({ id: z.string().min(1), name: z.string() }),
   /** Of the request that made it: whoever finds another one there came second. */
   request: z.string().min(1),
+  /** Between two runs: the queue keeps it, whatever the repeat says. */
+  leastIntervalMs: z.int().min(0).optional(),
   /** Names the schedule where its maker gave it a key. */
   key: z.string().max(128).optional(),
 });

@@ -13,6 +13,8 @@ export interface EndedRun {
   readonly ageMs: number;
   /** With this one. */
   readonly attempts: number;
+  /** No further runs, whatever its schedule says. */
+  readonly forGood?: boolean;
   /** It has its next time anyway, and would lose its schedule. */
   readonly repeats: boolean;
 }
@@ -20,10 +22,13 @@ export interface EndedRun {
 export type NextStep =
   | { readonly kind: "finish"; readonly code: Code }
   | { readonly kind: "retry"; readonly code: Code; readonly delaySeconds: number }
+  /** No further runs: it is kept, with its reason. */
+  | { readonly kind: "end"; readonly code: Code }
   | { readonly kind: "abandon"; readonly code: Code; readonly why: string };
 
-export function nextStep({ exit, ageMs, attempts, repeats }: EndedRun, rules: RetryRules): NextStep {
+export function nextStep({ exit, ageMs, attempts, repeats, forGood }: EndedRun, rules: RetryRules): NextStep {
   const code = codeOf(exit);
+  if (forGood === true) return { kind: "end", code };
   if (code === "ok" || code === "failed") return { kind: "finish", code };
   const delaySeconds = Math.ceil(rules.delayMs / 1_000);
   if (repeats) return { kind: "retry", code, delaySeconds };

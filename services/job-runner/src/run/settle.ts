@@ -21,7 +21,7 @@ const LOG_LINE_CHARACTERS = 1_000;
 
 export async function settle(job: JobInHand, given: Ended, rules: RetryRules, ports: SettlePorts): Promise<void> {
   const ended = await withNewJobs(job, given, ports);
-  const step = await decided(job, ended.exit, rules, ports);
+  const step = await decided(job, ended, rules, ports);
   const settled = await carryOut(job, ended, step, ports);
   const facts = { tenant: job.tenant, type: job.type, job: job.id, exit: ended.exit, code: step.code, settled };
   if (step.kind === "abandon") ports.log.error({ ...facts, why: step.why }, "job abandoned");
@@ -36,11 +36,12 @@ export async function settle(job: JobInHand, given: Ended, rules: RetryRules, po
 }
 
 /** The past is asked for only where it could matter: most runs end well, and most jobs are young. */
-async function decided(job: JobInHand, exit: number, rules: RetryRules, ports: SettlePorts): Promise<NextStep> {
+async function decided(job: JobInHand, ended: Ended, rules: RetryRules, ports: SettlePorts): Promise<NextStep> {
   const { repeats } = job;
+  const { exit, forGood = false } = ended;
   const nowMs = ports.nowMs();
-  const young = nextStep({ exit, repeats, attempts: 1, ageMs: nowMs - job.createdMs }, rules);
-  if (young.kind !== "abandon" && (young.kind === "finish" || rules.maxAttempts === null)) return young;
+  const young = nextStep({ exit, forGood, repeats, attempts: 1, ageMs: nowMs - job.createdMs }, rules);
+  if (young.kind !== "abandon" && (young.kind !== "retry" || rules.maxAttempts === null)) return young;
   const history = await ports.queue.history(job);
   // A job that was made for later, or waited long for its turn, is as old as its first try: it gets the others, too.
   const ageMs = nowMs - (history?.firstTriedMs ?? nowMs);
@@ -72,6 +73,8 @@ function carryOut(job: JobInHand, ended: Ended, step: NextStep, { queue }: Settl
       return queue.finish(job, ended);
     case "retry":
       return queue.retry(job, ended, step.delaySeconds);
+    case "end":
+      return queue.fail(job, ended);
     case "abandon":
       return queue.fail(job, { ...ended, result: `${step.why}; ${ended.result ?? "no result"}`.slice(0, 10_000) });
   }

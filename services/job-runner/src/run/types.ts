@@ -20,6 +20,8 @@ export interface Ended {
   readonly lines?: readonly string[];
   /** Jobs that are made with the end, or not at all. */
   readonly then?: readonly NewJob[];
+  /** The job has no further runs, whatever its schedule says. Of the fleet's own jobs alone. */
+  readonly forGood?: true;
   /** Takes the place of the job's data. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

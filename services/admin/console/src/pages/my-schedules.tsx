@@ -38,7 +38,7 @@ export function MySchedules({ place }: { readonly place: Place }) {
       {cancelling === null ? null : (
         <ActionDialog
           title={`Cancel deposit ${cancelling.id}`}
-          says={`It will not submit ${cancelling.submits} to ${cancelling.profile} any more. What it has submitted stays.`}
+          says={`It will not submit ${cancelling.submits} to ${cancelling.profile} any more; a run in progress is its last. What it has submitted stays.`}
           verb="Cancel the deposit"
           word={String(cancelling.id)}
           danger
@@ -69,7 +69,18 @@ const COLUMNS: readonly Column<ScheduledDeposit>[] = [
     name: "Repeats",
     cell: ({ repeat }) => (repeat === "" ? <span class="quiet">once</span> : <Repeats repeat={repeat} />),
   },
-  { name: "State", cell: ({ state }) => <State of={state} />, by: ({ state }) => state },
+  {
+    name: "State",
+    cell: ({ state, ends }) => (
+      <>
+        <State of={state} />
+        {ends === null ? null : (
+          <div class="quiet wrap">{state === "FAILED" ? "it has ended: see its last run" : ends}</div>
+        )}
+      </>
+    ),
+    by: ({ state }) => state,
+  },
   { name: "Next run", cell: ({ next_run }) => <Time at={next_run} />, by: ({ next_run }) => next_run ?? "" },
   {
     name: "Last run",
