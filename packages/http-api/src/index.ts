@@ -54,6 +54,8 @@ export {
   type CallersOptions,
   cookieOf,
   credentialsOf,
+  isStillCaller,
+  stillCheck,
   tooMany,
 } from "./wall/callers.ts";
 export { type Guesses, GUESSES_PER_MINUTE, makeGuesses } from "./wall/guesses.ts";

@@ -2,17 +2,24 @@
 import type { Command, CreateJobs, Reply, Status } from "@sluice/job-queue";
 import type { Errands } from "./bedrock/errands.ts";
 import type { Timing } from "./bedrock/timing.ts";
+import type { Still } from "./still.ts";
 import { giveBack, type QueuePort, statusOnly, UNKNOWN_OUTCOME } from "./queue-port.ts";
 
 export interface PutOffPorts {
   readonly queue: QueuePort;
   readonly errands: Errands;
   readonly now: () => number;
+  /** Asked when its time has come: whoever has no token any more has no command carried out either. */
+  readonly still: Still;
 }
 
 const ACCEPTED: Status = { code: 202, text: "Successfully queued" };
 const AGAIN_MS = 60_000;
 const FULL: Status = { code: 503, text: "Too many commands wait for their time", retryAfterMs: AGAIN_MS };
+const tooFar = (mostMs: number): Status => ({
+  code: 402,
+  text: `commandExecuteTime is more than ${Math.floor(mostMs / 1_000)} seconds ahead, which is the limit`,
+});
 const tenantFull = (tenant: string, most: number): Status => ({
   code: 429,
   text: `${most} commands of tenant ${tenant} wait for their time: that is the limit`,
@@ -45,9 +52,16 @@ async function createForLater(
 }
 
 /** Nobody hears the answer: jobs that it holds go back. */
-function accept({ queue, errands, now }: PutOffPorts, tenant: string, command: Command, { executeAt }: Timing): Reply {
-  const errand = async (): Promise<void> => giveBack(queue, tenant, await queue.ask(tenant, command));
+function accept(ports: PutOffPorts, tenant: string, command: Command, { executeAt }: Timing): Reply {
+  const { queue, errands, now, still } = ports;
+  const errand = async (): Promise<void> => {
+    if (executeAt !== null && !(await still()))
+      throw new Error(`${command.verb} of tenant ${tenant} was not carried out: its caller's token has ended`);
+    await giveBack(queue, tenant, await queue.ask(tenant, command));
+  };
   switch (errands.accept(tenant, executeAt === null ? 0 : executeAt - now(), errand)) {
+    case "too-far":
+      return statusOnly(tooFar(errands.limits.delayMs));
     case "accepted":
       return statusOnly(ACCEPTED);
     case "tenant-full":

@@ -1,6 +1,6 @@
 /** Whose request it is that came over Bedrock's protocol. */
 import { type Authenticator, type Caller, may } from "@sluice/access";
-import type { Guesses } from "@sluice/http-api";
+import { type Guesses, stillCheck } from "@sluice/http-api";
 import { type Admission, type Peer, tenantProblem, type WireRequest } from "@sluice/job-doors";
 import { DEFAULT_TENANT, isTenant } from "@sluice/job-queue";
 
@@ -33,7 +33,9 @@ export function admitOnWire({ authenticator, isLoopback, guesses, onRefused }: A
         return refused(429, "Too many requests without a valid token");
       return refused(401, "Unauthorized");
     }
-    return mayAsk(found.caller, verb, tenant) ? { tenant, caller: found.caller.name } : refused(401, "Unauthorized");
+    if (!mayAsk(found.caller, verb, tenant)) return refused(401, "Unauthorized");
+    const still = stillCheck(found.caller, () => authenticator.authenticate(authorization));
+    return { tenant, caller: found.caller.name, still };
   };
 }
 

@@ -42,6 +42,8 @@ export const jobApiConfig = baseConfig.extend({
   /** Commands for later, and such whose answer nobody wants: of all tenants, and of one. */
   DEFERRED_COMMANDS: wholeNumber({ min: 1 }).default(ERRAND_LIMITS.all),
   DEFERRED_COMMANDS_PER_TENANT: wholeNumber({ min: 1 }).default(ERRAND_LIMITS.perTenant),
+  /** How far ahead `commandExecuteTime` of such a command may lie. */
+  DEFERRED_COMMANDS_DELAY_MAX_MS: wholeNumber({ min: 1_000 }).default(ERRAND_LIMITS.delayMs),
   /** Live jobs of one tenant; a shard holds 200,000 of all its tenants. */
   JOBS_PER_TENANT: wholeNumber({ min: 1, max: JOBS_PER_SHARD }).default(JOBS_PER_TENANT),
   /** Where the other job-apis reach this one; without JOB_PEER_SECRET on a loopback address only. */

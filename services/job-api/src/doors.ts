@@ -45,7 +45,11 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
   const hear = jobLog(log);
   const errands = new Errands(later, {
     onError: (error) => log.error({ err: error }, "a command without a waiting caller failed"),
-    limits: { all: config.DEFERRED_COMMANDS, perTenant: config.DEFERRED_COMMANDS_PER_TENANT },
+    limits: {
+      all: config.DEFERRED_COMMANDS,
+      perTenant: config.DEFERRED_COMMANDS_PER_TENANT,
+      delayMs: config.DEFERRED_COMMANDS_DELAY_MAX_MS,
+    },
   });
   const metrics = makeInstruments(DOOR_METRICS, registry);
   // Over HTTP and over TCP the same tokens are guessed at.

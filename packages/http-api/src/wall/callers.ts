@@ -119,7 +119,7 @@ export function knownCaller(response: Response): Caller | null {
   return typeof caller === "object" ? (caller as Caller | null) : null;
 }
 
-/** Asks again whether the caller is who they were: for answers that go on for long. */
+/** Asks again whether the caller is who they were: for what goes on for long, or is carried out later. */
 export async function isStillCaller(response: Response): Promise<boolean> {
   const still: unknown = response.locals[STILL];
   return typeof still !== "function" || (await (still as () => Promise<boolean>)());
@@ -129,7 +129,7 @@ export async function isStillCaller(response: Response): Promise<boolean> {
  * Other rights count from the next request on: whoever listens comes back, and makes it. A caller about whom nobody can be
  * asked is taken for the same, for a bounded time.
  */
-function stillCheck(caller: Caller, ask: () => Promise<Authentication>): () => Promise<boolean> {
+export function stillCheck(caller: Caller, ask: () => Promise<Authentication>): () => Promise<boolean> {
   let checkedMs = performance.now();
   return async () => {
     const now = await ask();

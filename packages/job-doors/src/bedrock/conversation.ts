@@ -21,6 +21,7 @@ import {
 import { type Hear, heardQueue } from "../heard.ts";
 import { isPutOff, putOff } from "../put-off.ts";
 import { shownQueue } from "../shown.ts";
+import { type Still, watchedQueue } from "../still.ts";
 import type { Errands } from "./errands.ts";
 import { HeldLeases } from "./held-leases.ts";
 import type { Shown } from "./json-printer.ts";
@@ -28,8 +29,9 @@ import { type WireReply, wireReplyOf } from "./reply-printer.ts";
 import type { WireRequest } from "./request-parser.ts";
 import { readTiming, type Timing } from "./timing.ts";
 
-/** `caller`: the name of whoever showed a token. */
-export type Admission = { readonly tenant: string; readonly caller?: string } | { readonly refused: Status };
+/** `caller`: the name of whoever showed a token; `still`: whether that token is still good. */
+export type Admission =
+  { readonly tenant: string; readonly caller?: string; readonly still?: Still } | { readonly refused: Status };
 
 export interface WirePorts {
   readonly queue: QueuePort;
@@ -72,7 +74,11 @@ const SELECT = /^select\s+\*\s+from\s+jobs$/i;
 interface Heard {
   readonly tenant: string;
   readonly queue: QueuePort;
+  readonly still: Still;
 }
+
+/** Of whoever needs no token. */
+const ALWAYS: Still = () => Promise.resolve(true);
 
 export class Conversation {
   readonly leases = new HeldLeases();
@@ -88,19 +94,22 @@ export class Conversation {
     const admission = await this.#ports.admit(request, this.#peer);
     const shown: Shown = request.headers.get("fields")?.toLowerCase() === "all" ? "all" : "some";
     if ("refused" in admission) return wireReplyOf(statusOnly(admission.refused), shown);
-    const { tenant, caller = this.#peer.name } = admission;
+    const { tenant, caller = this.#peer.name, still = ALWAYS } = admission;
     const refusal = line.admitted(tenant);
     if (refusal !== null) return wireReplyOf(statusOnly(refusal), shown);
-    const queue = heardQueue(shownQueue(this.#ports.queue), this.#ports.hear, { door: "tcp", caller });
-    return wireReplyOf(await this.#reply(request, { tenant, queue }, line), shown);
+    const queue = heardQueue(watchedQueue(shownQueue(this.#ports.queue), still), this.#ports.hear, {
+      door: "tcp",
+      caller,
+    });
+    return wireReplyOf(await this.#reply(request, { tenant, queue, still }, line), shown);
   }
 
-  async #reply(request: WireRequest, { tenant, queue }: Heard, line: Line): Promise<Reply> {
+  async #reply(request: WireRequest, { tenant, queue, still }: Heard, line: Line): Promise<Reply> {
     const command = this.#read(request, tenant);
     if (isStatus(command)) return statusOnly(command);
     const timing = readTiming(request.headers, this.#ports.now());
     if (isStatus(timing)) return statusOnly(timing);
-    if (isPutOff(timing)) return putOff({ ...this.#ports, queue }, tenant, command, timing);
+    if (isPutOff(timing)) return putOff({ ...this.#ports, queue, still }, tenant, command, timing);
     return this.#carryOut({ tenant, queue }, command, timing, line);
   }
 
@@ -118,7 +127,12 @@ export class Conversation {
     return isStatus(command) ? command : this.leases.withToken(command);
   }
 
-  async #carryOut({ tenant, queue }: Heard, command: Command, timing: Timing, line: Line): Promise<Reply> {
+  async #carryOut(
+    { tenant, queue }: Pick<Heard, "tenant" | "queue">,
+    command: Command,
+    timing: Timing,
+    line: Line,
+  ): Promise<Reply> {
     const asked =
       command.verb === "GetJobs" && timing.wait
         ? queue.wait(tenant, command, timing.timeoutMs, line.ended)
@@ -132,7 +146,11 @@ export class Conversation {
   }
 
   /** Jobs that come after the time is over are given back. */
-  async #inTime(asked: Promise<Answer>, timeoutMs: number, { tenant, queue }: Heard): Promise<Answer> {
+  async #inTime(
+    asked: Promise<Answer>,
+    timeoutMs: number,
+    { tenant, queue }: Pick<Heard, "tenant" | "queue">,
+  ): Promise<Answer> {
     let stop: () => void = () => undefined;
     const late = new Promise<Reply>((resolve) => {
       stop = this.#ports.later(timeoutMs, () => resolve(LATE));

@@ -6,19 +6,21 @@ export interface ErrandLimits {
   readonly all: number;
   /** Of one tenant: nobody takes the places of all. */
   readonly perTenant: number;
+  /** How far ahead the time of a command may lie. */
+  readonly delayMs: number;
 }
 
-export const ERRAND_LIMITS: ErrandLimits = { all: 10_000, perTenant: 1_000 };
+export const ERRAND_LIMITS: ErrandLimits = { all: 10_000, perTenant: 1_000, delayMs: 24 * 3_600_000 };
 
 /** What a timer can hold. */
 const LONGEST_REST_MS = 2 ** 31 - 1;
 
-export type Accepted = "accepted" | "tenant-full" | "full";
+export type Accepted = "accepted" | "too-far" | "tenant-full" | "full";
 
 export interface ErrandOptions {
   /** A mistake of ours, or of who keeps the jobs: nobody waits for the answer, so nobody else is told. */
   readonly onError: (error: unknown) => void;
-  readonly limits?: ErrandLimits;
+  readonly limits?: Partial<ErrandLimits>;
 }
 
 export class Errands {
@@ -30,10 +32,10 @@ export class Errands {
   readonly #ofTenant = new Map<string, number>();
   #accepted = 0;
 
-  constructor(later: Later, { onError, limits = ERRAND_LIMITS }: ErrandOptions) {
+  constructor(later: Later, { onError, limits = {} }: ErrandOptions) {
     this.#later = later;
     this.#onError = onError;
-    this.limits = limits;
+    this.limits = { ...ERRAND_LIMITS, ...limits };
   }
 
   /** What we owe: it is never refused. */
@@ -44,6 +46,7 @@ export class Errands {
 
   /** What a tenant asks for, in `ms` or at once. */
   accept(tenant: string, ms: number, errand: () => Promise<unknown>): Accepted {
+    if (ms > this.limits.delayMs) return "too-far";
     const ofTenant = this.#ofTenant.get(tenant) ?? 0;
     if (ofTenant >= this.limits.perTenant) return "tenant-full";
     if (this.#accepted >= this.limits.all) return "full";

@@ -2,6 +2,7 @@
 import { type Problem, problem, type ProblemCode } from "@sluice/http-api";
 import type { Content, Reply, Status, TakenView } from "@sluice/job-queue";
 import { printJob } from "../bedrock/json-printer.ts";
+import { TOKEN_ENDED } from "../still.ts";
 
 const print = (text: string): string => JSON.stringify(text);
 
@@ -39,8 +40,9 @@ export function problemOf({ status }: Reply): Problem | null {
   );
 }
 
-function codeOf({ code }: Status): ProblemCode {
-  switch (code) {
+function codeOf(status: Status): ProblemCode {
+  if (status === TOKEN_ENDED) return "UNAUTHENTICATED";
+  switch (status.code) {
     case 401:
     case 402:
     case 430:

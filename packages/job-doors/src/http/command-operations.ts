@@ -1,12 +1,13 @@
 /** The queue's commands as HTTP operations: one per verb, with the document's names. */
 import { may } from "@sluice/access";
-import { ANSWERED, type Operation, type Problem } from "@sluice/http-api";
+import { ANSWERED, isStillCaller, type Operation, type Problem } from "@sluice/http-api";
 import { type Command, isStatus, readCommand } from "@sluice/job-queue";
 import { COMMAND_BODIES, type CommandVerb, type Endpoint, JOBS } from "@sluice/wire";
 import { readTiming } from "../bedrock/timing.ts";
 import { heardQueue } from "../heard.ts";
 import { isPutOff, putOff, type PutOffPorts } from "../put-off.ts";
 import { type Answer, giveBack, statusOnly, textsOf } from "../queue-port.ts";
+import { watchedQueue } from "../still.ts";
 import type { JobPorts } from "./ports.ts";
 import { jobProblem, namesProblem, NOT_A_SCHEDULE } from "./scheduling.ts";
 import { patienceOf, sendAnswer, serve } from "./serve.ts";
@@ -22,10 +23,11 @@ export const commandOperations = ({ queue, hear, leaving, errands, now }: Comman
       async ({ params, body, caller, response }) => {
         const { tenant } = params as { readonly tenant: string };
         const { gone, over } = patienceOf(response, leaving);
-        const heard = heardQueue(queue, hear, { door: "http", caller: caller.name });
+        const still = (): Promise<boolean> => isStillCaller(response);
+        const heard = heardQueue(watchedQueue(queue, still), hear, { door: "http", caller: caller.name });
         const seals = may(caller, "schedule-deposits").ok;
         const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over, seals };
-        const answer = await ask({ queue: heard, errands, now }, asked);
+        const answer = await ask({ queue: heard, errands, now, still }, asked);
         if (gone.aborted) {
           await giveBack(heard, tenant, answer);
           return ANSWERED;

@@ -1,6 +1,6 @@
 /** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
 import { may } from "@sluice/access";
-import { ANSWERED, type Operation, problem } from "@sluice/http-api";
+import { ANSWERED, isStillCaller, type Operation, problem } from "@sluice/http-api";
 import {
   fetchLarge,
   matchesName,
@@ -12,6 +12,7 @@ import {
 } from "@sluice/job-queue";
 import { type BodyOf, JOBS } from "@sluice/wire";
 import { giveBack } from "../queue-port.ts";
+import { TOKEN_ENDED } from "../still.ts";
 import { printTaken } from "./answers.ts";
 import type { JobPorts, TakenOfTenant, Taking } from "./ports.ts";
 import { patienceOf, serve, SILENCE } from "./serve.ts";
@@ -29,9 +30,10 @@ export const workerOperations = (ports: JobPorts): readonly Operation[] => [
     const wanted = tenants === "all" ? tenants : tenants.filter((tenant) => !without.includes(tenant));
     const asked = { worker, tenants: wanted, without, limit, waitMs, gone: over };
     const jobs = await whole(ports, await ports.take({ ...asked, ...narrowedBy(body, ports) }));
-    if (gone.aborted) {
+    const isStill = jobs.length === 0 || (await isStillCaller(response));
+    if (gone.aborted || !isStill) {
       await ungive(ports, jobs);
-      return ANSWERED;
+      return isStill ? ANSWERED : { problem: problem("UNAUTHENTICATED", TOKEN_ENDED.text) };
     }
     tellTaken(ports, jobs, { caller: caller.name, worker });
     return { json: `{"jobs":[${jobs.map(printFairly).join(",")}]}` };

@@ -1,5 +1,5 @@
 /** The HTTP doors over a queue in memory, for a caller of one's choice. */
-import type { Caller } from "@sluice/access";
+import type { Authenticator, Caller } from "@sluice/access";
 import { addOperations, callers, createApp, type HttpServer, listen } from "@sluice/http-api";
 import type { Handler } from "@sluice/wire";
 import { Errands } from "../../src/bedrock/errands.ts";
@@ -17,11 +17,14 @@ export const ADA: Caller = {
   tenants: ["default", "other"],
 };
 
-export async function serveJobs(ports: JobPorts, caller: Caller = ADA): Promise<HttpServer> {
+export async function serveJobs(
+  ports: JobPorts,
+  caller: Caller = ADA,
+  authenticator: Authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller } as const) },
+): Promise<HttpServer> {
   const onError = (error: unknown): void => {
     throw error;
   };
-  const authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller } as const) };
   const app = createApp({ onError }, (router) => {
     router.use(callers({ authenticator }));
     addOperations(router, jobOperations(ports));

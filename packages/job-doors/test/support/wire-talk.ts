@@ -14,8 +14,13 @@ export class WireTalk {
 
   readonly heard: JobNews[] = [];
 
-  constructor(queue: MemoryQueue, peer: Partial<Peer> = {}, admit: (request: WireRequest) => Admission = anybody) {
-    this.errands = new Errands(queue.later, { onError: failed });
+  constructor(
+    queue: MemoryQueue,
+    peer: Partial<Peer> = {},
+    admit: (request: WireRequest) => Admission = anybody,
+    onError: (error: unknown) => void = failed,
+  ) {
+    this.errands = new Errands(queue.later, { onError });
     const hear = (news: JobNews): void => void this.heard.push(news);
     const ports = { queue, errands: this.errands, now: () => queue.now, later: queue.later, admit, hear };
     this.conversation = new Conversation(

@@ -48,6 +48,9 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
 /** When to ask again while nothing can be taken: longer than a lost session needs to come back. */
 export const RETRY_AFTER_SECONDS = 15;
 
+/** It was good when the request began. */
+export const TOKEN_ENDED = problem("UNAUTHENTICATED", "your token has ended meanwhile: nothing was submitted");
+
 export const unavailable = (why: string): Problem =>
   problem("UNAVAILABLE", why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 

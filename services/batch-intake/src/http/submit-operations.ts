@@ -1,5 +1,5 @@
 /** Batches are submitted: as JSON, or as a form that brings the payload along. */
-import { callerOf, endpointSpec, operation, type Operation, type Reply } from "@sluice/http-api";
+import { callerOf, endpointSpec, isStillCaller, operation, type Operation, type Reply } from "@sluice/http-api";
 import { inScope } from "@sluice/access";
 import { Accepted, INTAKE, NewBatch, OBJECTS_MAX } from "@sluice/wire";
 import type { Request } from "express";
@@ -7,7 +7,7 @@ import { schedule, type Scheduled } from "../submission/schedule.ts";
 import { type Depositor, depositorOf } from "../submission/depositor.ts";
 import { BatchFormSchema, JSON_NAMES } from "../submission/json-request.ts";
 import { batchFormDialect } from "./batch-form.ts";
-import { type HttpDeps, refusalProblem, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, TOKEN_ENDED, wrongFields } from "./deps.ts";
 import { IdempotencyHeaders, idempotencyKey } from "./idempotency-key.ts";
 import { SUBMISSION_PROBLEMS } from "./submission-problems.ts";
 import { takeForm } from "./take-form.ts";
@@ -54,7 +54,10 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       },
       problems: SUBMISSION_PROBLEMS,
     },
-    ({ body }, request, response) => postBatch(deps, depositorOf(callerOf(response)), body, request),
+    async ({ body }, request, response) =>
+      (await isStillCaller(response))
+        ? await postBatch(deps, depositorOf(callerOf(response)), body, request)
+        : { problem: TOKEN_ENDED },
     (request, response) => takeForm(deps, request, response, batchFormDialect(response)),
   ),
 ];

@@ -1,7 +1,7 @@
 /** Submissions that bring their payload along: a multipart form, in the words of whoever speaks it. */
 import { randomUUID } from "node:crypto";
 import { inScope } from "@sluice/access";
-import { callerOf, type Problem, sendProblem } from "@sluice/http-api";
+import { callerOf, isStillCaller, type Problem, sendProblem } from "@sluice/http-api";
 import type { Request, Response } from "express";
 import type { IncomingFolder } from "../files/incoming.ts";
 import { type Acceptance, accept, type WaitingUpload } from "../submission/accept.ts";
@@ -9,7 +9,7 @@ import { depositorOf } from "../submission/depositor.ts";
 import type { FieldProblem } from "../submission/field-problem.ts";
 import type { FieldNames, RequestedPayload, SubmissionRequest } from "../submission/request.ts";
 import { uniqueNames } from "../submission/upload-names.ts";
-import { type HttpDeps, refusalProblem, uploadProblem, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, TOKEN_ENDED, uploadProblem, wrongFields } from "./deps.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { receiveForm, type ReceivedFile, type ReceivedForm } from "./receive-form.ts";
 
@@ -40,7 +40,9 @@ export async function takeForm(deps: HttpDeps, req: Request, res: Response, dial
     });
     // From here on it counts by what came.
     endHold(res);
-    if (received.ok) await submit(deps, req, res, dialect, received.form, incoming.value);
+    // An upload may take hours: whoever has no token any more at its end submits nothing.
+    if (received.ok && !(await isStillCaller(res))) refuse(res, TOKEN_ENDED);
+    else if (received.ok) await submit(deps, req, res, dialect, received.form, incoming.value);
     else if (received.problem !== null) refuse(res, received.problem);
     else res.destroy();
   } finally {
