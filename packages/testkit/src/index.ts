@@ -29,7 +29,7 @@ export { ownZooKeeper, testZooKeeper, type OwnZooKeeper, type TestZooKeeper } fr
 export { readTransactions } from "./transaction-log.ts";
 export { touches, type LoggedOp, type Transaction } from "./transaction.ts";
 export { tree, type TreeOptions, type TreeSource } from "./tree.ts";
-export { waitFor, type WaitOptions } from "./wait-for.ts";
+export { WAIT_LIMIT_MS, waitFor, type WaitOptions } from "./wait-for.ts";
 export {
   checkInvariants,
   describeViolation,

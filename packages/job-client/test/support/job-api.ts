@@ -4,11 +4,15 @@ import { addOperations, callers, createApp, type HttpServer, listen } from "@slu
 import { Errands, type JobPorts, jobOperations, queueOfOwner } from "@sluice/job-doors";
 import { ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
 import { testZooKeeper } from "@sluice/testkit";
-import { connectSession } from "@sluice/zookeeper";
+import { connectSession, type Session } from "@sluice/zookeeper";
 
 export interface TestApi {
   readonly url: string;
   readonly owner: ShardOwner;
+  /** How often a worker has asked to keep its jobs. */
+  readonly renewals: () => number;
+  /** The queue's clock goes ahead by so much; that of workers does not. */
+  advance(ms: number): void;
   /** Nobody answers at its port, and who is connected is cut off. */
   close(): Promise<void>;
   reopen(): Promise<void>;
@@ -31,11 +35,17 @@ export async function startJobApi(): Promise<TestApi> {
   const session = await connectSession({ connect, timeoutMs: 30_000 });
   const prepared = await prepareQueue(session);
   if (!prepared.ok) throw new Error(prepared.problem);
-  const owning = await ownShard(0, { session, apiId: "api", later });
+  let aheadMs = 0;
+  let renewals = 0;
+  const owning = await ownShard(0, { session: withClock(session, () => aheadMs), apiId: "api", later });
   if (!owning.ok) throw new Error(owning.why);
   const { owner } = owning;
   const open = async (port: number): Promise<HttpServer> => {
     const app = createApp({ onError }, (each) => {
+      each.use((request, _response, next) => {
+        if (request.path.endsWith("/renew")) renewals += 1;
+        next();
+      });
       each.use(callers({ authenticator: anybody }));
       addOperations(each, jobOperations(portsOf(owner)));
     });
@@ -48,6 +58,8 @@ export async function startJobApi(): Promise<TestApi> {
   return {
     url: `http://127.0.0.1:${port}`,
     owner,
+    renewals: () => renewals,
+    advance: (ms) => void (aheadMs += ms),
     close: () => server.close(0),
     reopen: async () => void (server = await open(port)),
     end: async () => {
@@ -57,6 +69,16 @@ export async function startJobApi(): Promise<TestApi> {
     },
   };
 }
+
+/** The same session, by whose clock it is later. */
+const withClock = (session: Session, aheadMs: () => number): Session =>
+  new Proxy(session, {
+    get: (target, name) => {
+      if (name === "serverNowMs") return () => target.serverNowMs() + aheadMs();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
 
 const later = (ms: number, wake: () => void): (() => void) => {
   const timer = globalThis.setTimeout(wake, ms);
