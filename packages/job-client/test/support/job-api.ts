@@ -3,7 +3,7 @@ import type { Authenticator } from "@sluice/access";
 import { addOperations, callers, createApp, type HttpServer, listen } from "@sluice/http-api";
 import { Errands, type JobPorts, jobOperations, queueOfOwner } from "@sluice/job-doors";
 import { ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
-import { testZooKeeper } from "@sluice/testkit";
+import { later, testZooKeeper } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 
 export interface TestApi {
@@ -79,11 +79,6 @@ const withClock = (session: Session, aheadMs: () => number): Session =>
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
-
-const later = (ms: number, wake: () => void): (() => void) => {
-  const timer = globalThis.setTimeout(wake, ms);
-  return () => clearTimeout(timer);
-};
 
 /** Of one shard, without handlers, workers and blobs. */
 const portsOf = (owner: ShardOwner): JobPorts => ({
