@@ -36,8 +36,9 @@ export async function startJobApi(): Promise<TestApi> {
   const prepared = await prepareQueue(session);
   if (!prepared.ok) throw new Error(prepared.problem);
   let aheadMs = 0;
+  const alarms = movableAlarms(() => performance.now() + aheadMs);
   let renewals = 0;
-  const owning = await ownShard(0, { session: withClock(session, () => aheadMs), apiId: "api", later });
+  const owning = await ownShard(0, { session: withClock(session, () => aheadMs), apiId: "api", later: alarms.later });
   if (!owning.ok) throw new Error(owning.why);
   const { owner } = owning;
   const open = async (port: number): Promise<HttpServer> => {
@@ -59,13 +60,42 @@ export async function startJobApi(): Promise<TestApi> {
     url: `http://127.0.0.1:${port}`,
     owner,
     renewals: () => renewals,
-    advance: (ms) => void (aheadMs += ms),
+    advance: (ms) => {
+      aheadMs += ms;
+      alarms.ringDue();
+    },
     close: () => server.close(0),
     reopen: async () => void (server = await open(port)),
     end: async () => {
       await server.close(0);
       await owner.resign();
       await session.close();
+    },
+  };
+}
+
+/** Alarms of a clock that may be moved: those that are due after a move ring at once. */
+function movableAlarms(nowMs: () => number) {
+  const set = new Set<{ readonly atMs: number; readonly ring: () => void }>();
+  return {
+    later: (ms: number, wake: () => void): (() => void) => {
+      const alarm = {
+        atMs: nowMs() + ms,
+        ring: () => {
+          stop();
+          wake();
+        },
+      };
+      const stopTimer = later(ms, alarm.ring);
+      const stop = (): void => {
+        stopTimer();
+        set.delete(alarm);
+      };
+      set.add(alarm);
+      return stop;
+    },
+    ringDue: () => {
+      for (const alarm of [...set].filter(({ atMs }) => atMs <= nowMs())) alarm.ring();
     },
   };
 }
