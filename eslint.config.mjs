@@ -33,6 +33,17 @@ const RESTRICTED = [
   },
 ];
 
+const TEST_LIMIT =
+  "One limit for all tests: testTimeout in jest.config.mjs. Waits measure progress (testkit's waitFor).";
+/** Limits of wall time, per file or per test: a busy machine runs into them. */
+const TEST_LIMITS = [
+  "CallExpression[callee.object.name='jest'][callee.property.name='setTimeout']",
+  "CallExpression[callee.object.name='AbortSignal'][callee.property.name='timeout']",
+  "CallExpression[callee.name=/^(test|it|onlyWhole)$/][arguments.length>2]",
+  "CallExpression[callee.type='CallExpression'][callee.callee.property.name='each'][arguments.length>2]",
+  "CallExpression[callee.name=/^(before|after)(All|Each)$/][arguments.length>1]",
+].map((selector) => ({ selector, message: TEST_LIMIT }));
+
 export default tseslint.config(
   { ignores: ["**/dist/", "**/node_modules/", "data/", "**/*.d.ts"] },
   {
@@ -97,6 +108,7 @@ export default tseslint.config(
     files: ["**/test/**/*.ts", "tests/**/*.ts"],
     rules: {
       "no-restricted-globals": ["error", { name: "setTimeout", message: "No sleeps: wait for a signal." }],
+      "no-restricted-syntax": ["error", ...RESTRICTED, ...TEST_LIMITS],
       "@typescript-eslint/no-non-null-assertion": "off",
     },
   },

@@ -137,9 +137,11 @@ export const SERVERLESS: Readonly<Record<string, ServerlessCase>> = {
     run: async (stand) => {
       await good(command(stand, "CreateJobs", { jobs: [{ name: "kept" }, { name: "lost" }] }));
       const worker = `${stand.client}-daemon`;
+      // One lease for both: when the second is lost, the first lives by its renewals. Longer than a busy machine pauses.
+      const LEASE_MS = 5_000;
       const [kept, lost] = [
-        await take(stand, "kept", { worker, leaseMs: 1_000 }),
-        await take(stand, "lost", { worker, leaseMs: 1_000 }),
+        await take(stand, "kept", { worker, leaseMs: LEASE_MS }),
+        await take(stand, "lost", { worker, leaseMs: LEASE_MS }),
       ];
       const renew = async (): Promise<boolean> => {
         const leases = [{ tenant: stand.client, jobID: kept.jobID, lease: kept.lease }];

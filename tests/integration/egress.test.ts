@@ -110,7 +110,7 @@ test("a deposit of a profile to which they do not belong goes without them, at e
     ]),
   );
   expect(doors.filter(([, , authorization]) => authorization !== undefined)).toEqual([]);
-}, 180_000);
+});
 
 test("a host that is on no list is not asked, not by a redirect either", async () => {
   for (const payload_url of [`${outside.url}/a.txt`, `${locked.url}/away`]) {

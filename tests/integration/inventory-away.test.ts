@@ -81,7 +81,6 @@ skipUnless(describe, started)("while the inventory database is away", () => {
       expect(await metric(the(service), "sluice_stage_attempts_total")).toBe(0);
       expect(await jobsSettled(the(service), "fail")).toBe(0);
     },
-    180_000,
   );
 
   test("kept every invariant at every zxid", () => {

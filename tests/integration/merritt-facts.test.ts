@@ -183,7 +183,6 @@ describe("a file that is not there", () => {
       await waitFor(async () => (await jobOf(failed!)).status.status === "Completed", { what: "the resumed job" });
       expect((await jobOf(failed!)).status.retry_count).toBe(1);
     },
-    180_000,
   );
 });
 
@@ -242,7 +241,7 @@ describe("an object of another collection", () => {
     ]);
     expect(await readFile(object, "utf8")).toBe(before);
     expect(told.filter((text) => text.includes(hers.title))).toEqual([]);
-  }, 180_000);
+  });
 });
 
 describe("a locked collection", () => {

@@ -36,28 +36,43 @@ import {
 } from "@sluice/testkit";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
-import { type Fleet, makeFleet, PIPELINE_SERVICES, PROFILE, type Running } from "../support/fleet.ts";
+import {
+  type Fleet,
+  makeFleet,
+  PIPELINE_SERVICES,
+  PROFILE,
+  type Running,
+  type ServiceName,
+  untilReady,
+} from "../support/fleet.ts";
+import { untilStopped } from "../support/processes.ts";
 import { untilReported } from "../support/watch.ts";
 
 const OPERATOR = { name: "olga", reason: "the test plan" };
 const COLLECTION = { kind: "collection", profile: PROFILE } as const;
+const LAST_STAGE = { kind: "stage", stage: "notifier" } as const;
 const APPLIED = { kind: "applied" };
-/** Several transactions of 25 rows, and the intake rests after each: there is a middle to act in. */
+/** Several transactions of 25 rows: there is a middle to act in. */
 const ROWS = 60;
+/** An intake that stops itself after its first transaction of rows: it is in the middle until the test continues it. */
+const STOPS_IN_THE_MIDDLE = { FAILPOINTS: "batch-intake.midEffect=stop#1", ZK_SESSION_TIMEOUT_MS: "60000" };
 
 let zk: OwnZooKeeper;
 let fleet: Fleet;
 let content: Content;
 let receiver: Receiver;
 let intake: Running;
+let reporter: Running;
 let operator: TestWorker;
 
 beforeAll(async () => {
   [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
-  const env = { SWEEP_INTERVAL_MS: "300", FAILPOINTS: "batch-intake.midEffect=sleep(400)" };
+  const env = { SWEEP_INTERVAL_MS: "300" };
   const profile = ["NotificationType: additional"];
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, profile, env });
-  [intake] = (await fleet.startAll()) as [Running];
+  const running = await fleet.startAll();
+  const serviceOf = (name: ServiceName): Running => running.find(({ service }) => service === name)!;
+  [intake, reporter] = [serviceOf("batch-intake"), serviceOf("reporter")];
   operator = await testWorker(zk.connect, "operator", { register: false });
 });
 afterAll(async () => {
@@ -66,8 +81,8 @@ afterAll(async () => {
   await Promise.all([zk.stop(), content.close(), receiver.close()]);
 });
 
-const submit = (rows: number, series: string): Promise<BatchId> =>
-  fleet.submit(intake, { payload_url: content.batchManifest(rows, series), type: "single-file-batch-manifest" });
+const submit = (rows: number, series: string, to: Running = intake): Promise<BatchId> =>
+  fleet.submit(to, { payload_url: content.batchManifest(rows, series), type: "single-file-batch-manifest" });
 
 async function batchNow(id: BatchId): Promise<BatchView> {
   const view = await readBatch(operator.session, id);
@@ -77,9 +92,23 @@ async function batchNow(id: BatchId): Promise<BatchView> {
 
 const createdOf = async (id: BatchId): Promise<number> => (await batchNow(id)).expansion?.created ?? 0;
 
-async function untilMidExpansion(id: BatchId): Promise<void> {
-  const created = await waitFor(async () => (await createdOf(id)) || null, { what: "the first jobs" });
+async function startIntake(env?: Readonly<Record<string, string>>): Promise<Running> {
+  const started = await fleet.start("batch-intake", env);
+  await untilReady(started);
+  return started;
+}
+
+/** A batch of which the first rows are jobs. One intake is stopped in it; another one starts these jobs meanwhile. */
+async function halfExpanded(series: string): Promise<{ readonly id: BatchId; readonly expander: Running }> {
+  await intake.child.kill("SIGTERM");
+  const expander = await startIntake(STOPS_IN_THE_MIDDLE);
+  const id = await submit(ROWS, series, expander);
+  await untilStopped(expander.child.pid, "the intake in the middle");
+  const created = await createdOf(id);
+  expect(created).toBeGreaterThan(0);
   expect(created).toBeLessThan(ROWS);
+  intake = await startIntake();
+  return { id, expander };
 }
 
 async function jobsIn(state: JobState): Promise<number> {
@@ -114,9 +143,12 @@ const mailsOf = async (id: BatchId): Promise<readonly string[]> =>
 
 describe("a hold set in the middle of an expansion", () => {
   test("stops further starts; a release is refused while it stands; then all of the batch completes", async () => {
-    const id = await submit(ROWS, "hold");
-    await untilMidExpansion(id);
+    const { id, expander } = await halfExpanded("hold");
+    await waitFor(async () => (await completedOf(id)).length > 0, { what: "a job that was started before the hold" });
+    const queuedMail = `${id}.queued.eml`;
+    await waitFor(async () => (await mailsOf(id)).includes(queuedMail), { what: "the mail that the profile asks for" });
     expect(await setHold(operator.ctx, OPERATOR, COLLECTION)).toEqual(APPLIED);
+    await expander.child.kill("SIGCONT");
     // Every row becomes a job; those that had not been started are parked, the others go their way to the end.
     await waitFor(async () => (await createdOf(id)) === ROWS, { what: "all rows" });
     const held = await waitFor(
@@ -137,26 +169,39 @@ describe("a hold set in the middle of an expansion", () => {
     expect(released.progress).toMatchObject({ total: held, done: held });
     expect(await untilReported(operator.session, id)).toBe("Completed");
     expect(await versionsOf(await completedOf(id))).toEqual(versionsOnce(ROWS));
-    // It was under way long enough for the mail that its profile asks for.
-    expect(await mailsOf(id)).toEqual([`${id}.1.eml`, `${id}.queued.eml`]);
+    expect(await mailsOf(id)).toEqual([`${id}.1.eml`, queuedMail]);
+    await expander.child.kill("SIGTERM");
   });
 
   test("parks a batch that comes later; with an end it is lifted by itself, and the batch goes on", async () => {
-    const until = formatTimestamp(Date.now() + 2_000);
-    expect(await setHold(operator.ctx, OPERATOR, COLLECTION, until)).toEqual(APPLIED);
-    const id = await submit(2, "until");
-    await waitFor(async () => (await batchNow(id)).status.status === "Held", { what: "the batch parked" });
-    expect((await batchNow(id)).status.message).toBe(`collection ${PROFILE} is held until ${until}`);
+    let id: BatchId;
+    // The reporter lifts holds whose end has come: stopped, it cannot do so before the batch has met this one.
+    await reporter.child.kill("SIGSTOP");
+    try {
+      const hourAgo = { ...operator.ctx, clock: { ...operator.ctx.clock, nowMs: () => Date.now() - 3_600_000 } };
+      const until = formatTimestamp(Date.now() - 60_000);
+      expect(await setHold(hourAgo, OPERATOR, COLLECTION, until)).toEqual(APPLIED);
+      id = await submit(2, "until");
+      await waitFor(async () => (await batchNow(id)).status.status === "Held", { what: "the batch parked" });
+      expect((await batchNow(id)).status.message).toBe(`collection ${PROFILE} is held until ${until}`);
+    } finally {
+      await reporter.child.kill("SIGCONT");
+    }
     expect(await untilReported(operator.session, id)).toBe("Completed");
   });
 });
 
 describe("a pause of the queue in the middle of a batch", () => {
   test("lets running work end and starts nothing; then all of the batch completes", async () => {
-    const id = await submit(ROWS, "pause");
-    await untilMidExpansion(id);
+    // Nothing passes the last stage: however fast the others are, the batch has jobs when the pause comes.
+    expect(await setHold(operator.ctx, OPERATOR, LAST_STAGE)).toEqual(APPLIED);
+    const { id, expander } = await halfExpanded("pause");
+    await waitFor(async () => (await jobsIn("Notify")) > 0, { what: "a job that was started before the pause" });
     expect(await setHold(operator.ctx, OPERATOR, { kind: "queue" })).toEqual(APPLIED);
-    await waitFor(async () => (await intake.log()).includes('"why":"the queue is paused"'), { what: "intake at rest" });
+    await expander.child.kill("SIGCONT");
+    await waitFor(async () => (await expander.log()).includes('"why":"the queue is paused"'), {
+      what: "intake at rest",
+    });
     const created = await createdOf(id);
     await waitFor(
       async () => {
@@ -171,7 +216,8 @@ describe("a pause of the queue in the middle of a batch", () => {
     expect(rest.expansion).toMatchObject({ created, rows: ROWS });
     expect(created).toBeLessThan(ROWS);
 
-    expect(await releaseHold(operator.ctx, OPERATOR, { kind: "queue" })).toEqual(APPLIED);
+    for (const target of [LAST_STAGE, { kind: "queue" } as const])
+      expect(await releaseHold(operator.ctx, OPERATOR, target)).toEqual(APPLIED);
     expect(await untilReported(operator.session, id)).toBe("Completed");
     expect(await versionsOf(await completedOf(id))).toEqual(versionsOnce(ROWS));
   });

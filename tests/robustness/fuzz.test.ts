@@ -2,11 +2,10 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 
+import { seed, sized } from "../support/campaign.ts";
 import type { FuzzTarget } from "./fuzz-inputs.ts";
 import { FUZZ_TARGETS } from "./fuzz-targets.ts";
 
-const isWhole = process.env["ROBUSTNESS"] === "whole";
-const seed = Number(process.env["SLUICE_SEED"] ?? (isWhole ? Date.now() % 2_147_483_647 : 11));
 const WHOLE_MS = 60_000;
 const FEW_RUNS = 60;
 
@@ -15,24 +14,21 @@ const inputs = new Map<string, number>();
 
 afterAll(() => {
   const counted = [...inputs].map(([name, count]) => `${name}: ${count} inputs\n`);
-  process.stderr.write(`${isWhole ? counted.join("") : ""}SLUICE_SEED=${seed}\n`);
+  process.stderr.write(`${sized({ smoke: "", whole: counted.join("") })}SLUICE_SEED=${seed}\n`);
 });
 
 describe("answers or refuses, and throws nothing", () => {
-  const limits = isWhole
-    ? { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: WHOLE_MS }
-    : { numRuns: FEW_RUNS };
-  test.each(FUZZ_TARGETS)(
-    "$name",
-    async ({ name, arbitrary, run }) => {
-      const property = fc.asyncProperty(arbitrary, async (input) => {
-        inputs.set(name, (inputs.get(name) ?? 0) + 1);
-        await run(input);
-      });
-      await fc.assert(property, { seed, ...limits });
-    },
-    3 * WHOLE_MS,
-  );
+  const limits = sized<{ numRuns: number; interruptAfterTimeLimit?: number }>({
+    smoke: { numRuns: FEW_RUNS },
+    whole: { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: WHOLE_MS },
+  });
+  test.each(FUZZ_TARGETS)("$name", async ({ name, arbitrary, run }) => {
+    const property = fc.asyncProperty(arbitrary, async (input) => {
+      inputs.set(name, (inputs.get(name) ?? 0) + 1);
+      await run(input);
+    });
+    await fc.assert(property, { seed, ...limits });
+  });
 });
 
 /** Quadratic work takes 16 times as long for four times the bytes, linear work 4 times. */
@@ -56,21 +52,17 @@ async function cpuMicros(run: FuzzTarget["run"], input: Buffer): Promise<number>
 }
 
 describe("takes no more than linear time", () => {
-  test.each(FUZZ_TARGETS.filter(({ grows }) => grows !== undefined))(
-    "$name",
-    async ({ run, grows }) => {
-      const small = grows?.(BYTES) ?? [];
-      const large = grows?.(GROWTH * BYTES) ?? [];
-      for (const [at, input] of large.entries()) {
-        const much = await cpuMicros(run, input);
-        if (much < NOISE_MICROS) continue;
-        const little = Math.max(await cpuMicros(run, small[at] ?? Buffer.alloc(0)), NOISE_MICROS / GROWTH);
-        const isLinear = much / little < MOST;
-        expect({ input: at, start: input.toString("latin1", 0, 60), much, little, isLinear }).toMatchObject({
-          isLinear: true,
-        });
-      }
-    },
-    3 * WHOLE_MS,
-  );
+  test.each(FUZZ_TARGETS.filter(({ grows }) => grows !== undefined))("$name", async ({ run, grows }) => {
+    const small = grows?.(BYTES) ?? [];
+    const large = grows?.(GROWTH * BYTES) ?? [];
+    for (const [at, input] of large.entries()) {
+      const much = await cpuMicros(run, input);
+      if (much < NOISE_MICROS) continue;
+      const little = Math.max(await cpuMicros(run, small[at] ?? Buffer.alloc(0)), NOISE_MICROS / GROWTH);
+      const isLinear = much / little < MOST;
+      expect({ input: at, start: input.toString("latin1", 0, 60), much, little, isLinear }).toMatchObject({
+        isLinear: true,
+      });
+    }
+  });
 });

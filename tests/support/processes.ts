@@ -43,6 +43,6 @@ async function isStopped(pid: number): Promise<boolean> {
   return /^State:\s*T/m.test(await readFile(`/proc/${pid}/status`, "utf8").catch(() => ""));
 }
 
-export async function untilStopped(pid: number, what: string, limitMs = 60_000): Promise<void> {
-  await waitFor(() => isStopped(pid), { what: `${what} (pid ${pid}) stopped`, limitMs });
+export async function untilStopped(pid: number, what: string): Promise<void> {
+  await waitFor(() => isStopped(pid), { what: `${what} (pid ${pid}) stopped` });
 }

@@ -1,17 +1,12 @@
 /** Bedrock's protocol over real sockets, with the owner of a shard on a real ZooKeeper. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Command, ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
-import { testZooKeeper, waitFor, WireClient } from "@sluice/testkit";
+import { later, testZooKeeper, waitFor, WireClient } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import type { WireServer, WireServerOptions } from "../src/bedrock/wire-server.ts";
 import { listenOnWire } from "../src/bedrock/wire-server.ts";
 import { type Later, queueOfOwner } from "../src/queue-port.ts";
 import { contentOf, statusOf } from "./support/wire-talk.ts";
-
-const later: Later = (ms, wake) => {
-  const timer = globalThis.setTimeout(wake, ms);
-  return () => clearTimeout(timer);
-};
 
 let session: Session;
 let owner: ShardOwner;

@@ -15,7 +15,7 @@ import {
   type Reply,
   type ShardOwner,
 } from "@sluice/job-queue";
-import { readTransactions, testZooKeeper, type TestZooKeeper, waitFor } from "@sluice/testkit";
+import { later, readTransactions, testZooKeeper, type TestZooKeeper, waitFor } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import {
   ADD_STATUS,
@@ -29,11 +29,6 @@ import {
 
 const ASKER = { tenant: "default", caller: { kind: "worker", worker: "w" } } as const;
 const WORK = { tenant: "default", name: "work" };
-
-const later = (ms: number, wake: () => void): (() => void) => {
-  const timer = globalThis.setTimeout(wake, ms);
-  return () => clearTimeout(timer);
-};
 
 /** A store of blobs in memory: what it holds was put there. */
 class MemoryBlobs {

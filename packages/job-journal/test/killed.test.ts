@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { checkQueue, type Command, ownShard, type ShardOwner } from "@sluice/job-queue";
 import { FAILPOINTS as LOG_FAILPOINTS } from "@sluice/journal";
-import { readTransactions, testZooKeeper, type TestZooKeeper, waitFor } from "@sluice/testkit";
+import { later, readTransactions, testZooKeeper, type TestZooKeeper, waitFor } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { FAILPOINTS, openJobJournals, type Outcome } from "../src/index.ts";
 
@@ -51,10 +51,6 @@ async function dies(step: string, times: number): Promise<void> {
 }
 
 async function own(session: Session): Promise<ShardOwner> {
-  const later = (ms: number, wake: () => void): (() => void) => {
-    const timer = globalThis.setTimeout(wake, ms);
-    return () => clearTimeout(timer);
-  };
   for (;;) {
     const owning = await ownShard(0, { session, apiId: "last", later });
     if (owning.ok) return owning.owner;
@@ -101,10 +97,7 @@ test("M4, M7, M9: killed at any step, no accepted job is lost, none is made twic
     log: { badLine: (line) => bad.push(line), badRecord: (record) => bad.push(record), opened: () => undefined },
     queue: { routeShard },
     blobs: null,
-    later: (ms, wake) => {
-      const timer = globalThis.setTimeout(wake, ms);
-      return () => clearTimeout(timer);
-    },
+    later,
   });
   if (!opened.ok) throw new Error(opened.problem);
   await waitFor(() => opened.journals.stats().get(0)?.lines === 0, { what: "all lines to be taken in" });

@@ -1,12 +1,12 @@
 /** A peer whose session ended and that came back: the process is the same, and so is what it remembers. */
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Command, Reply } from "@sluice/job-queue";
-import { waitFor } from "@sluice/testkit";
+import { later, waitFor } from "@sluice/testkit";
 import { systemClock } from "@sluice/zookeeper";
 import { Peers } from "../src/peer/peers.ts";
 import { PeerServer } from "../src/peer/server.ts";
 import type { Address } from "../src/ports.ts";
-import { commandOf, later } from "./support/routers.ts";
+import { commandOf } from "./support/routers.ts";
 
 const SECRET = "a secret of the test";
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,11 +1,11 @@
 /** A peer that falls silent: what it has got is not known, and what comes after that is not given to it. */
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { waitFor } from "@sluice/testkit";
+import { later, waitFor } from "@sluice/testkit";
 import { systemClock } from "@sluice/zookeeper";
 import { TIMEOUT_MS } from "../src/peer/link.ts";
 import { Peers } from "../src/peer/peers.ts";
 import { PeerServer } from "../src/peer/server.ts";
-import { commandOf, later } from "./support/routers.ts";
+import { commandOf } from "./support/routers.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
 const SECRET = "a secret of the test";

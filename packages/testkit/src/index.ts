@@ -22,6 +22,7 @@ export {
 export { cdlWriter, type CdlBatch, type CdlJob, type CdlWriter } from "./cdl-writer.ts";
 export { type Ensemble, startEnsemble } from "./ensemble.ts";
 export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
+export { later } from "./later.ts";
 export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-types.ts";
 export { openRawSession, type RawSession } from "./raw-session.ts";
 export { READER_ID, securedZooKeeper, type SecuredZooKeeper } from "./secured-zookeeper.ts";
@@ -29,7 +30,7 @@ export { ownZooKeeper, testZooKeeper, type OwnZooKeeper, type TestZooKeeper } fr
 export { readTransactions } from "./transaction-log.ts";
 export { touches, type LoggedOp, type Transaction } from "./transaction.ts";
 export { tree, type TreeOptions, type TreeSource } from "./tree.ts";
-export { waitFor, type WaitOptions } from "./wait-for.ts";
+export { WAIT_LIMIT_MS, waitFor, type WaitOptions } from "./wait-for.ts";
 export {
   checkInvariants,
   describeViolation,

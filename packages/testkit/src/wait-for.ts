@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 20;
-/** Far above what anything takes, also on a machine that does ten other things at once. */
-const DEFAULT_LIMIT_MS = 240_000;
+/**
+ * How long anything may show no progress: far above what a step takes, also on a machine that does ten other things at
+ * once. The one limit of tests, beside jest's own last one (`testTimeout`).
+ */
+export const WAIT_LIMIT_MS = 240_000;
 
 export interface WaitOptions {
   /** For the message when it does not come true. */
@@ -19,7 +22,7 @@ type Falsy = false | null | undefined;
  * limit only turns a test that would hang into one that says what it waited for.
  */
 export async function waitFor<T>(look: () => T | Falsy | Promise<T | Falsy>, options: WaitOptions = {}): Promise<T> {
-  const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
+  const limitMs = options.limitMs ?? WAIT_LIMIT_MS;
   let giveUpAt = performance.now() + limitMs;
   let state = options.progress?.();
   for (;;) {

@@ -155,7 +155,6 @@ async function ask(id: keyof typeof ADMIN, token: string): Promise<{ response: R
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body()) }),
-    signal: AbortSignal.timeout(20_000),
   });
   return { response, text: await firstOf(response) };
 }

@@ -7,7 +7,7 @@ import { aBatchOfJobs, aJobSpec, type TestWorker, testWorker, testZooKeeper, wai
 import { ADMIN, type BulkRequest, type OperationView } from "@sluice/wire";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ const [boundToken, boundRecord] = aTokenFor("operator", ["other_content"], "boun
 let connect: string;
 let intake: TestWorker;
 let admin: TestAdmin | null = null;
+const cleanups: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
   ({ connect } = await testZooKeeper());
@@ -29,6 +30,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await admin?.stop();
   admin = null;
+  for (const cleanup of cleanups.splice(0)) await cleanup();
   await intake.close();
 });
 
@@ -150,9 +152,36 @@ describe("an order for many jobs", () => {
   });
 });
 
+const isStopped = async (pid: number): Promise<boolean> =>
+  /^State:\s*T/m.test(await readFile(`/proc/${pid}/status`, "utf8"));
+
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
-/** A real process; resolves with its address as soon as it says so. */
+/** A real process, and a client of it for an operator. */
+async function adminThat(breaks: { readonly failpoints: string; readonly sessionMs: number }) {
+  const dir = await mkdtemp(join(tmpdir(), "sluice-bulk-"));
+  const [token, record] = aTokenFor("operator", ["*"]);
+  await writeFile(join(dir, "tokens.json"), printTokenFile([record]));
+  const spawned = await spawnAdmin({
+    ZOOKEEPER_CONNECT: connect,
+    ZK_SESSION_TIMEOUT_MS: String(breaks.sessionMs),
+    METRICS_PORT: "0",
+    PORT: "0",
+    WORKING_DIR: dir,
+    PROFILES_DIR: dir,
+    AUTH: "on",
+    AUTH_TOKENS_FILE: join(dir, "tokens.json"),
+    FAILPOINTS: breaks.failpoints,
+  });
+  cleanups.push(async () => {
+    spawned.child.kill("SIGKILL");
+    await spawned.ended;
+    await rm(dir, { recursive: true, force: true });
+  });
+  return { ...spawned, client: makeClient({ baseUrl: spawned.url, token }) };
+}
+
+/** Resolves with its address as soon as it says so. */
 async function spawnAdmin(env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env["PATH"], ...env },
@@ -168,31 +197,17 @@ async function spawnAdmin(env: Readonly<Record<string, string>>) {
     if (msg === "at work") isAtWork = true;
   });
   const url = await waitFor(() => isAtWork && urls[0]);
-  return { url, ended };
+  return { url, ended, child };
 }
 
 describe("an admin that is killed in the middle of it", () => {
   test("is followed by another, which leaves out nothing and does nothing twice, not even to a job that failed again", async () => {
-    const dir = await mkdtemp(join(tmpdir(), "sluice-bulk-"));
-    const [token, record] = aTokenFor("operator", ["*"]);
-    await writeFile(join(dir, "tokens.json"), printTokenFile([record]));
     const jobs = await failedJobs(250);
-    const first = await spawnAdmin({
-      ZOOKEEPER_CONNECT: connect,
-      ZK_SESSION_TIMEOUT_MS: "4000",
-      METRICS_PORT: "0",
-      PORT: "0",
-      WORKING_DIR: dir,
-      PROFILES_DIR: dir,
-      AUTH: "on",
-      AUTH_TOKENS_FILE: join(dir, "tokens.json"),
-      // After the first hundred.
-      FAILPOINTS: "admin.beforeSave=kill#1",
-    });
-    const client = makeClient({ baseUrl: first.url, token });
+    // After the first hundred.
+    const { client, ended } = await adminThat({ failpoints: "admin.beforeSave=kill#1", sessionMs: 4_000 });
     const begun = valueOf(await order(client, { action: "resume", filter: { states: ["Failed"] } }));
     expect(begun.total).toBe(250);
-    const [, signal] = (await first.ended) as [number | null, string | null];
+    const [, signal] = (await ended) as [number | null, string | null];
     expect(signal).toBe("SIGKILL");
     const again = jobs.slice(0, 3);
     const failed = await orderJobs(intake.ctx, OLGA, { action: "fail" }, { ids: again });
@@ -207,29 +222,29 @@ describe("an admin that is killed in the middle of it", () => {
     expect(found.filter(({ status }) => status.status === "Failed").map(({ id }) => id)).toEqual(again);
     const metrics = await (await fetch(`${admin.opsUrl}/metrics`)).text();
     expect(metrics).toContain('sluice_admin_operations_total{state="resumed"} 1');
-    await rm(dir, { recursive: true, force: true });
   });
 });
 
 test("an operation is stopped in the middle, and tells exactly what it has done", async () => {
-  admin = await startAdmin(connect, { env: { FAILPOINTS: "admin.afterSlice=sleep(300)" } });
-  const olga = admin.as("operator");
   const jobs = await failedJobs(250);
-  const begun = valueOf(await order(olga, { action: "resume", filter: { states: ["Failed"] } }));
-  await waitFor(async () => {
-    const seen = valueOf(await olga.call(ADMIN.operation, { params: { id: begun.id } }));
-    return seen.applied > 0;
-  });
+  // It stops itself after the first slice: another admin hears of the order while it is in the middle.
+  const first = await adminThat({ failpoints: "admin.afterSlice=stop#1", sessionMs: 60_000 });
+  const begun = valueOf(await order(first.client, { action: "resume", filter: { states: ["Failed"] } }));
+  await waitFor(() => isStopped(first.child.pid!), { what: "an admin in the middle" });
+  admin = await startAdmin(connect);
+  const olga = admin.as("operator");
   const query = { reason: "the wrong collection" };
   const stopped = valueOf(await olga.call(ADMIN.stopOperation, { params: { id: begun.id }, query }));
   expect(stopped.state).toBe("stopped");
   const audited = valueOf(await admin.as("admin").call(ADMIN.audit, { query: { target: begun.id } })).items;
   expect(audited[0]).toMatchObject({ action: "bulk.stop", reason: query.reason });
+  first.child.kill("SIGCONT");
   const over = await waitFor(async () => {
     const due = await intake.session.children("/fleet/operations/due");
     return due.ok && due.value.names.length === 0 && untilOver(olga, begun.id);
   });
   expect(over.state).toBe("stopped");
+  expect(over.applied).toBeGreaterThan(0);
   expect(over.applied).toBeLessThan(250);
   const views = await readJobs(intake.session, jobs);
   const moved = views!.filter((view) => view.kind === "found" && view.value.status.status !== "Failed");

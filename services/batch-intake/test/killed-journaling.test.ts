@@ -49,7 +49,6 @@ test.each(["beforeJournal", "journalAfterWrite", "journalAfterSync", "afterJourn
     expect(await ended).toEqual([null, "SIGKILL"]);
     await carryOn();
   },
-  180_000,
 );
 
 test.each(["ingestBeforeMove", "ingestAfterMove", "ingestAfterCreate", "journalBeforeConsume", "journalAfterConsume"])(
@@ -64,5 +63,4 @@ test.each(["ingestBeforeMove", "ingestAfterMove", "ingestAfterCreate", "journalB
     const numbers = await carryOn();
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
   },
-  180_000,
 );

@@ -1,18 +1,54 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { JobClient } from "@sluice/job-client";
-import { waitFor } from "@sluice/testkit";
+import { type HttpServer, serveHttp, waitFor } from "@sluice/testkit";
 import type { HandlerSpec, JobRun, JobWorker, QueuedJobDetail } from "@sluice/wire";
 import { type RunnerProcess, type Stage, startStage } from "./support/processes.ts";
 
 let stage: Stage;
 let jobs: JobClient;
 let first: RunnerProcess;
+let gate: Gate;
 beforeAll(async () => {
+  gate = await startGate();
   stage = await startStage();
   ({ jobs } = stage);
   first = await stage.runner("first");
 });
-afterAll(() => stage.stop());
+afterAll(async () => {
+  await stage.stop();
+  await gate.end();
+});
+
+/** A handler that ends when the test says so: its request is answered while the gate is open. */
+interface Gate {
+  readonly handler: Partial<HandlerSpec> & { readonly body: string };
+  open(): void;
+  close(): void;
+  end(): Promise<void>;
+}
+
+async function startGate(): Promise<Gate> {
+  let isOpen = false;
+  const waiting = new Set<() => void>();
+  const server: HttpServer = await serveHttp((_request, response) => {
+    const answer = (): void => void response.end("open");
+    if (isOpen) answer();
+    else waiting.add(answer);
+  });
+  return {
+    handler: {
+      body: `return (await request(${JSON.stringify(server.url)})).body`,
+      allow: { network: [new URL(server.url).host] },
+    },
+    open: () => {
+      isOpen = true;
+      for (const answer of waiting) answer();
+      waiting.clear();
+    },
+    close: () => void (isOpen = false),
+    end: () => server.close(),
+  };
+}
 
 async function handler(type: string, spec: Partial<HandlerSpec> & { readonly body: string }, of = jobs): Promise<void> {
   const put = await of.putHandler(type, { lang: "node", ...spec });
@@ -125,21 +161,23 @@ test("M23: a context is reused for its type, never by another tenant; before onc
 });
 
 test("E3: while a job runs it stands in its worker's entry, and no longer when it has ended", async () => {
-  await handler("waits", { body: "await new Promise((done) => setTimeout(done, 1500)); return 200" });
+  await handler("waits", gate.handler);
   const id = await add("waits");
   await waitFor(async () => (await worker("first"))?.Job === String(id));
+  gate.open();
   await ended(id);
   await waitFor(async () => (await worker("first"))?.Job === "");
 });
 
-const HOLD = "await new Promise((done) => setTimeout(done, Number(payload) || 60000)); return 'held'";
+/** Far longer than it lives: those that run it are killed or stopped. */
+const HOLD = "await new Promise((done) => setTimeout(done, 600000)); return 'held'";
 
 /** Taken by this very runner: others take only what is theirs. */
 async function holding(name: string, type: string): Promise<{ readonly id: number; readonly holder: RunnerProcess }> {
   const holder = await stage.runner(name, { JOB_TYPES: type });
   await handler(type, { body: HOLD });
   await first.child.kill("SIGTERM");
-  const id = await add(type, "60000");
+  const id = await add(type);
   // Its entry names the job before its handler is read: a handler that changes in between would be the one that runs.
   const isRunning = async (): Promise<boolean> =>
     (await holder.log()).some(({ msg, job }) => msg === "job running" && job === id);
@@ -173,11 +211,18 @@ test("E22: a runner that was stopped, declared dead and goes on cannot end its j
 test("a runner that is asked to end finishes what it has, and leaves no entry behind", async () => {
   const leaving = await stage.runner("leaving", { JOB_TYPES: "leave" });
   await first.child.kill("SIGTERM");
-  await handler("leave", { body: HOLD });
-  const id = await add("leave", "1500");
+  gate.close();
+  await handler("leave", gate.handler);
+  const id = await add("leave");
   await waitFor(async () => (await worker("leaving"))?.Job === String(id));
-  await leaving.child.kill("SIGTERM");
-  expect(await ended(id)).toMatchObject({ result: "held", owner: "leaving" });
+  // Returns when it has ended, which it does after its job.
+  const left = leaving.child.kill("SIGTERM");
+  await waitFor(async () => (await leaving.log()).some(({ msg }) => msg === "draining"), {
+    what: "a runner that ends",
+  });
+  gate.open();
+  await left;
+  expect(await ended(id)).toMatchObject({ result: "open", owner: "leaving" });
   expect(await worker("leaving")).toBeNull();
   first = await stage.runner("last");
 });

@@ -1,4 +1,5 @@
 /** Owners on a real ZooKeeper, and clients that speak to whoever owns the shard now. */
+import { later } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { type OwnerPorts, ownShard, type ShardOwner } from "../../src/owner/owner.ts";
 import { prepareQueue } from "../../src/owner/tree.ts";
@@ -17,10 +18,6 @@ export async function startProcess(connect: string, apiId: string, timeoutMs = 3
   const session = await connectSession({ connect, timeoutMs });
   const prepared = await prepareQueue(session);
   if (!prepared.ok) throw new Error(prepared.problem);
-  const later = (ms: number, wake: () => void): (() => void) => {
-    const timer = globalThis.setTimeout(wake, ms);
-    return () => clearTimeout(timer);
-  };
   return {
     session,
     async own(ports = {}) {

@@ -8,16 +8,11 @@ import {
   shardOfTenant,
   type Taken,
 } from "@sluice/job-queue";
-import { waitFor } from "@sluice/testkit";
+import { later, waitFor } from "@sluice/testkit";
 import { keepSession, type SessionKeeper, systemClock } from "@sluice/zookeeper";
 import { openJobRouter } from "../../src/router.ts";
 import type { RouterPorts } from "../../src/ports.ts";
 import type { JobRouter } from "../../src/types.ts";
-
-export const later = (ms: number, wake: () => void): (() => void) => {
-  const timer = globalThis.setTimeout(wake, ms);
-  return () => clearTimeout(timer);
-};
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -2,6 +2,7 @@
 import { expect } from "@jest/globals";
 import type { Role } from "@sluice/access";
 import { findTool } from "@sluice/local-parts";
+import { WAIT_LIMIT_MS } from "@sluice/testkit";
 import {
   type Browser,
   type BrowserContext,
@@ -17,9 +18,6 @@ export const CHROMIUM = await findTool("chromium", {
   paths: ["chromium-browser", "google-chrome"],
   part: "chromium",
 });
-
-/** A busy machine is slow; a test that waits for what never comes ends nevertheless. */
-const PATIENCE_MS = 20_000;
 
 export async function launch(): Promise<Browser> {
   if ("skip" in CHROMIUM) throw new Error(CHROMIUM.skip);
@@ -51,7 +49,7 @@ async function signedIn(
   options: BrowserContextOptions = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   if (role === null) return context;
   const answer = await context.request.post(`${admin.url}/login`, { data: { token: admin.tokens[role] } });
   if (!answer.ok()) throw new Error(`no login: ${answer.status()}`);

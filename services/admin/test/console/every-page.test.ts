@@ -1,5 +1,5 @@
 /** What must hold on every page: access, phones, the policy, the weight. */
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { skipUnless } from "@sluice/local-parts";
 import { testZooKeeper } from "@sluice/testkit";
 import type { Browser } from "playwright-core";
@@ -7,8 +7,6 @@ import { startAdmin, type TestAdmin } from "../support.ts";
 import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
 import { button, CHROMIUM, launch, visit } from "./browser.ts";
 import { type Holdings, prepare } from "./holdings.ts";
-
-jest.setTimeout(180_000);
 
 const FIRST_VIEW_MAX_BYTES = 60_000;
 

@@ -1,5 +1,5 @@
 /** What people do with the console, in a real Chromium. */
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { skipUnless } from "@sluice/local-parts";
 import { testZooKeeper, waitFor } from "@sluice/testkit";
 import { ADMIN } from "@sluice/wire";
@@ -7,8 +7,6 @@ import type { Browser, Page } from "playwright-core";
 import { COLLECTION, startAdmin, type TestAdmin, valueOf } from "../support.ts";
 import { type As, button, CHROMIUM, launch, send, visitors } from "./browser.ts";
 import { fail, type Holdings, OTHER, prepare } from "./holdings.ts";
-
-jest.setTimeout(120_000);
 
 let admin: TestAdmin;
 let browser: Browser;

@@ -1,5 +1,5 @@
 /** Deposits for later and tokens that end, in a real browser before a real admin, intake, job-api and runner. */
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { makeClient } from "@sluice/client";
 import { skipUnless } from "@sluice/local-parts";
 import { testZooKeeper, waitFor } from "@sluice/testkit";
@@ -10,8 +10,6 @@ import { type ScheduleFleet, startScheduleFleet } from "../../../../tests/suppor
 import { startAdmin, type TestAdmin, valueOf } from "../support.ts";
 import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
 import { button, CHROMIUM, launch, visit, type Visit } from "./browser.ts";
-
-jest.setTimeout(180_000);
 
 const SECRET = "X-Amz-Signature=5ecret";
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

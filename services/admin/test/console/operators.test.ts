@@ -1,5 +1,5 @@
 /** Everything that operators do to the queue, done with the console in a real Chromium. */
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { skipUnless } from "@sluice/local-parts";
 import {
   actOnJob,
@@ -19,8 +19,6 @@ import { gunzipSync } from "node:zlib";
 import { COLLECTION, startAdmin, type TestAdmin, valueOf } from "../support.ts";
 import { type As, button, CHROMIUM, launch, send, sendSurely, visitors, WHY } from "./browser.ts";
 import { aReportedBatch, fail, type Holdings, OLGA, prepare } from "./holdings.ts";
-
-jest.setTimeout(120_000);
 
 let admin: TestAdmin;
 let browser: Browser;

@@ -1,5 +1,5 @@
 /** The job queue in the console, before a real job-api. */
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Client, makeClient } from "@sluice/client";
 import { openWorkers } from "@sluice/job-workers";
 import { skipUnless } from "@sluice/local-parts";
@@ -11,8 +11,6 @@ import { startAdmin, type TestAdmin, valueOf } from "../support.ts";
 import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
 import { type As, button, CHROMIUM, launch, visit, visitors } from "./browser.ts";
 import { freePort, startJobApi, type TestJobApi } from "./job-api.ts";
-
-jest.setTimeout(180_000);
 
 const TENANT = "maps";
 let admin: TestAdmin;

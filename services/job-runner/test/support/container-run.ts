@@ -1,5 +1,6 @@
 /** One container job, run by itself against an engine. */
 import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
+import { later } from "@sluice/testkit";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -66,12 +67,7 @@ export async function run(engine: Engine, data: JobInHand["data"], given: Given 
     filesetBounds: { files: 3, bytes: 1_000_000 },
     diskBytes: given.diskBytes ?? 4 * MIB,
     onRefused: given.onRefused ?? (() => undefined),
-    later:
-      given.later ??
-      ((ms, wake) => {
-        const timer = globalThis.setTimeout(wake, ms);
-        return () => clearTimeout(timer);
-      }),
+    later: given.later ?? later,
   });
   const job = aJob("", { type: "container", data });
   const steps: string[] = [];

@@ -82,6 +82,8 @@ export async function startStage(): Promise<Stage> {
         HEARTBEAT_TIMEOUT_MS: "3000",
         HARVEST_INTERVAL_MS: "500",
         NODE_HANDLERS: "weak",
+        // Handlers ask the test's own server.
+        ALLOW_LOOPBACK: "true",
         ...settings,
       });
       return {
