@@ -36,7 +36,7 @@ const BOUND = {
 
 export const credentialsFor = (role: Role, scope: Scope): string => `Bearer ${role}.${scope}`;
 
-const authenticator: Authenticator = {
+export const authenticator: Authenticator = {
   authenticate(credentials) {
     if (credentials === undefined) return Promise.resolve({ kind: "anonymous" });
     const [role, scope] = credentials.replace("Bearer ", "").split(".");

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Role, ROLES } from "@sluice/access";
 import { BATCH_REQUESTS } from "@sluice/wire";
 import { makeCleanups } from "../../services/batch-intake/test/support.ts";
-import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, type Scope, SCOPES } from "./apis.ts";
-import { type Right, RIGHTS } from "./table.ts";
+import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, SCOPES } from "./apis.ts";
+import { isLetIn } from "./let-in.ts";
+import { RIGHTS } from "./table.ts";
 
 const cleanups = makeCleanups();
 const apis = new Map<string, Api>();
@@ -74,11 +75,6 @@ function contentOf(path: string, tenant: string, deposit: number): string | Form
   form.append("profile", OWN.collection);
   form.append("file", new Blob(["hello"]), "object.txt");
   return form;
-}
-
-function isLetIn({ roles, bound, foreign }: Right, role: Role, scope: Scope): boolean {
-  if (!roles.includes(role)) return false;
-  return scope === "all" || (bound && (scope === "own" || foreign !== "refused"));
 }
 
 describe.each(Object.entries(RIGHTS))("%s", (name, rights) => {

@@ -175,4 +175,12 @@ const JOB_API: Rights = {
   "DELETE /:client/handler/del/:type/delete": HANDLERS,
 };
 
+/** Bedrock's protocol, by verb. Schedulers have nothing here: what narrows them is HTTP's. */
+export const BEDROCK: Readonly<Record<string, Right>> = {
+  ...Object.fromEntries([...USED, "CreateJob", "CancelJob", "DeleteJob"].map((verb) => [verb, USE])),
+  ...Object.fromEntries(["QueryJob", "DescribeJob", "Query", "Status"].map((verb) => [verb, LOOK])),
+  CrashBedrockJob: CRASHES,
+  ClearCrashedBedrockJobs: CRASHES,
+};
+
 export const RIGHTS = { intake: INTAKE, admin: ADMIN, "job-api": JOB_API } as const;

@@ -18,7 +18,7 @@ import { z } from "zod";
 import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { jsonOf, problemOf } from "./answers.ts";
 import { NOT_A_SCHEDULE } from "./scheduling.ts";
-import { tenantProblem } from "./tenancy.ts";
+import { intentOf, tenantProblem } from "./tenancy.ts";
 
 export type Response = Parameters<Parameters<typeof operation>[1]>[2];
 
@@ -56,7 +56,7 @@ export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
 ): Operation {
   return operation(specOf(endpoint), async (input, _request, response) => {
     const caller = callerOf(response);
-    const intent = endpoint.method === "get" || endpoint.permission === "see-jobs" ? "look" : "act";
+    const intent = endpoint.method === "get" ? "look" : intentOf(endpoint.permission);
     const tenant = tenantOf(input.params);
     const asked = { ...input, caller, response };
     const isNarrowed = !may(caller, endpoint.permission).ok;
