@@ -5,14 +5,17 @@ import { Errands, jobOperations } from "@sluice/job-doors";
 import { silentLog } from "@sluice/stage-runtime";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { MemoryQueue } from "../../packages/job-doors/test/support/memory-queue.ts";
 import { portsOf } from "../../packages/job-doors/test/support/http-door.ts";
 import { adminApp } from "../../services/admin/src/http/app.ts";
+import { addConsole } from "../../services/admin/src/http/console.ts";
 import type { AdminDeps } from "../../services/admin/src/http/deps.ts";
 import { makeSessions } from "../../services/admin/src/http/sessions.ts";
 import { makeApp } from "../../services/batch-intake/src/http/app.ts";
 import { startApp } from "../../services/batch-intake/test/http-support.ts";
-import type { Cleanups } from "../../services/batch-intake/test/support.ts";
+import { type Cleanups, temporaryFolder } from "../../services/batch-intake/test/support.ts";
 import { jobApp } from "../../services/job-api/src/http-app.ts";
 import { purgeOperation } from "../../services/job-api/src/purge.ts";
 
@@ -71,7 +74,11 @@ export async function openIntake(cleanups: Cleanups): Promise<Api> {
   return served(makeApp(deps), cleanups);
 }
 
-export async function openAdmin(cleanups: Cleanups): Promise<Api> {
+/** `jobApiUrl`: what is asked under /v1/queue/ goes there. */
+export async function openAdmin(cleanups: Cleanups, jobApiUrl: string): Promise<Api> {
+  const console = await temporaryFolder(cleanups);
+  await writeFile(join(console, "index.html"), "<!doctype html>");
+  await writeFile(join(console, "app-0123456789abcdef.js"), "");
   const deps: AdminDeps = {
     queue: () => null,
     clock: systemClock,
@@ -95,8 +102,8 @@ export async function openAdmin(cleanups: Cleanups): Promise<Api> {
     sessions: makeSessions({ idleMs: 1e6, maxMs: 1e6, alwaysSecure: false, monotonicMs, randomBytes }),
     limits: wall,
     trustedProxies: [],
-    jobApiUrl: null,
-    pages: () => undefined,
+    jobApiUrl,
+    pages: (router) => addConsole(router, console),
   });
   return served(app, cleanups);
 }
