@@ -14,6 +14,7 @@ import { addConsole } from "../../services/admin/src/http/console.ts";
 import type { AdminDeps } from "../../services/admin/src/http/deps.ts";
 import { makeSessions } from "../../services/admin/src/http/sessions.ts";
 import { makeApp } from "../../services/batch-intake/src/http/app.ts";
+import type { HttpDeps } from "../../services/batch-intake/src/http/deps.ts";
 import { startApp } from "../../services/batch-intake/test/http-support.ts";
 import { type Cleanups, temporaryFolder } from "../../services/batch-intake/test/support.ts";
 import { jobApp } from "../../services/job-api/src/http-app.ts";
@@ -31,7 +32,7 @@ export const SCOPES = ["all", "own", "other"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export const OWN = { collection: "demo_content", tenant: "acme" } as const;
-const BOUND = {
+export const BOUND = {
   all: { scope: "all", tenants: "all" },
   own: { scope: [OWN.collection], tenants: [OWN.tenant] },
   other: { scope: ["other_content"], tenants: ["other"] },
@@ -50,7 +51,7 @@ export const authenticator: Authenticator = {
   },
 };
 
-const wall: WallOptions = { authenticator, callsPerMinute: 1_000_000, hosts: "any" };
+const wallOf = (by: Authenticator): WallOptions => ({ authenticator: by, callsPerMinute: 1_000_000, hosts: "any" });
 
 /** Whatever is asked of it fails. */
 const fails = (): never => {
@@ -69,9 +70,14 @@ async function served(app: Express, cleanups: Cleanups): Promise<Api> {
   return { app, url: listening.server.url };
 }
 
-export async function openIntake(cleanups: Cleanups): Promise<Api> {
-  const { deps } = await startApp(cleanups, 1_000_000, 100, wall);
-  return served(makeApp(deps), cleanups);
+/** `more` instead of what answers as little as possible. */
+export async function openIntake(
+  cleanups: Cleanups,
+  by: Authenticator = authenticator,
+  more: (deps: HttpDeps) => Partial<HttpDeps> = () => ({}),
+): Promise<Api> {
+  const { deps } = await startApp(cleanups, 1_000_000, 100, wallOf(by));
+  return served(makeApp({ ...deps, ...more(deps) }), cleanups);
 }
 
 /** `jobApiUrl`: what is asked under /v1/queue/ goes there. */
@@ -100,7 +106,7 @@ export async function openAdmin(cleanups: Cleanups, jobApiUrl: string): Promise<
     deps,
     authenticator,
     sessions: makeSessions({ idleMs: 1e6, maxMs: 1e6, alwaysSecure: false, monotonicMs, randomBytes }),
-    limits: wall,
+    limits: wallOf(authenticator),
     trustedProxies: [],
     jobApiUrl,
     pages: (router) => addConsole(router, console),
@@ -113,14 +119,17 @@ const failed = (error: unknown): never => {
 };
 
 /** And how to make a deposit for later there: answers with its number. */
-export async function openJobApi(cleanups: Cleanups): Promise<Api & { readonly newDeposit: () => Promise<number> }> {
+export async function openJobApi(
+  cleanups: Cleanups,
+  by: Authenticator = authenticator,
+): Promise<Api & { readonly newDeposit: () => Promise<number> }> {
   const queue = new MemoryQueue();
   const app = jobApp({
     operations: [
       ...jobOperations({ ...portsOf(queue), errands: new Errands(queue.later, { onError: failed }) }),
       purgeOperation({ runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) }, 1),
     ],
-    wall: { ...wall, guesses: makeGuesses() },
+    wall: { ...wallOf(by), guesses: makeGuesses() },
     trustedProxies: [],
     metrics: uncounted(),
     log: silentLog(),

@@ -11,6 +11,7 @@ export { type AppOptions, createApp, isProxyOf } from "./app.ts";
 export { type HttpServer, listen, type Listening, type ListenOptions } from "./listen.ts";
 export {
   ANSWERED,
+  type Before,
   type BodySpec,
   type FormHandler,
   formOperation,

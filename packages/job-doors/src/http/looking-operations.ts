@@ -48,7 +48,7 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
       const items = jobs.map((job) => showListed(tenant, job));
       return { value: { items, next_cursor: next === null ? null : jobsCursor.print(next) } };
     },
-    ({ query: { name = [] } }) => namesProblem(name),
+    { narrow: ({ query: { name = [] } }) => namesProblem(name) },
   ),
   serve(
     JOBS.describeJob,
@@ -56,7 +56,7 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
       const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");
       return "problem" in got ? got : { json: printDetail(got.content.record) };
     },
-    ({ params: { id } }) => jobProblem(ports, id),
+    { narrow: ({ params: { id } }) => jobProblem(ports, id) },
   ),
   serve(JOBS.jobResult, async ({ params: { tenant, id } }) => {
     const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");

@@ -55,7 +55,7 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       problems: SUBMISSION_PROBLEMS,
     },
     ({ body }, request, response) => postBatch(deps, depositorOf(callerOf(response)), body, request),
-    (request, response) => takeForm(deps, request, response, batchFormDialect(response)),
+    { takeForm: (request, response) => takeForm(deps, request, response, batchFormDialect(response)) },
   ),
 ];
 
