@@ -65,6 +65,8 @@ export async function send(
   });
   const text = await firstOf(response);
   given.abort();
+  if ([429, 503].includes(response.status) && !response.headers.has("retry-after"))
+    throw new Error(`${method} ${url}: ${response.status} does not say when to come again`);
   return { status: response.status, text };
 }
 

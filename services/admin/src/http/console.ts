@@ -36,6 +36,7 @@ interface Asset {
 const NOT_BUILT = problem(
   "UNAVAILABLE",
   "the console has not been built (npm run build); the API works without it, and is described at /docs",
+  { retryAfterSeconds: 60 },
 );
 
 export function addConsole(router: IRouter, folder: string): void {

@@ -28,6 +28,7 @@ const PASSED_ON = ["content-type", "content-disposition", "etag", "job-status", 
 const NO_QUEUE = problem(
   "UNAVAILABLE",
   "this admin knows no job queue: set JOB_API_URL to where a job-api listens, such as http://127.0.0.1:8082",
+  { retryAfterSeconds: 60 },
 );
 const NO_ANSWER = problem("UNAVAILABLE", "the job queue does not answer just now", { retryAfterSeconds: 5 });
 const TOO_LARGE = problem("PAYLOAD_TOO_LARGE", `at most ${BODY_BYTES} bytes are passed on to the job queue`);
