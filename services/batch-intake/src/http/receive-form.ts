@@ -108,7 +108,9 @@ class FormReceiver {
       });
       parser.on("field", (name, value, _nameCut, cut) => this.#takeField(name, value, cut));
       parser.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename));
-      parser.on("fieldsLimit", () => this.#complain(problem("PAYLOAD_TOO_LARGE", `the form has more than ${FIELDS_MAX} fields`)));
+      parser.on("fieldsLimit", () =>
+        this.#complain(problem("PAYLOAD_TOO_LARGE", `the form has more than ${FIELDS_MAX} fields`)),
+      );
       this.#req.once("close", () => {
         if (this.#req.complete) return;
         this.#isGone = true;
