@@ -24,7 +24,10 @@ export function readInput<S extends z.ZodType>(
   return { ok: false, problem: problem(code, detail, { errors: errors.slice(0, ERRORS_MAX) }) };
 }
 
-const isTooLong = (issue: z.core.$ZodIssue): boolean => issue.code === "too_big" && issue.origin === "array";
+/** A bound of a few items is a matter of form, not of size. */
+const SIZED_FROM = 100;
+const isTooLong = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === "too_big" && issue.origin === "array" && issue.maximum >= SIZED_FROM;
 
 /** Unknown keys are one issue in zod, but each is a fault of its own. */
 function itemsOf(issue: z.core.$ZodIssue, asPointer: boolean): ProblemItem[] {
