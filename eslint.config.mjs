@@ -67,6 +67,7 @@ export default tseslint.config(
     ignores: ["**/test/**", "**/screenshots/**", "**/build.mjs"],
     plugins: { regexp },
     rules: {
+      "regexp/no-dupe-disjunctions": ["error", { reportExponentialBacktracking: "potential" }],
       "regexp/no-super-linear-backtracking": ["error", { report: "potential" }],
       "regexp/no-super-linear-move": ["error", { report: "potential", ignoreSticky: false, ignorePartial: false }],
     },

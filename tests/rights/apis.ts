@@ -5,14 +5,18 @@ import { Errands, jobOperations } from "@sluice/job-doors";
 import { silentLog } from "@sluice/stage-runtime";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { MemoryQueue } from "../../packages/job-doors/test/support/memory-queue.ts";
 import { portsOf } from "../../packages/job-doors/test/support/http-door.ts";
 import { adminApp } from "../../services/admin/src/http/app.ts";
+import { addConsole } from "../../services/admin/src/http/console.ts";
 import type { AdminDeps } from "../../services/admin/src/http/deps.ts";
 import { makeSessions } from "../../services/admin/src/http/sessions.ts";
 import { makeApp } from "../../services/batch-intake/src/http/app.ts";
+import type { HttpDeps } from "../../services/batch-intake/src/http/deps.ts";
 import { startApp } from "../../services/batch-intake/test/http-support.ts";
-import type { Cleanups } from "../../services/batch-intake/test/support.ts";
+import { type Cleanups, temporaryFolder } from "../../services/batch-intake/test/support.ts";
 import { jobApp } from "../../services/job-api/src/http-app.ts";
 import { purgeOperation } from "../../services/job-api/src/purge.ts";
 
@@ -28,7 +32,7 @@ export const SCOPES = ["all", "own", "other"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export const OWN = { collection: "demo_content", tenant: "acme" } as const;
-const BOUND = {
+export const BOUND = {
   all: { scope: "all", tenants: "all" },
   own: { scope: [OWN.collection], tenants: [OWN.tenant] },
   other: { scope: ["other_content"], tenants: ["other"] },
@@ -36,7 +40,7 @@ const BOUND = {
 
 export const credentialsFor = (role: Role, scope: Scope): string => `Bearer ${role}.${scope}`;
 
-const authenticator: Authenticator = {
+export const authenticator: Authenticator = {
   authenticate(credentials) {
     if (credentials === undefined) return Promise.resolve({ kind: "anonymous" });
     const [role, scope] = credentials.replace("Bearer ", "").split(".");
@@ -47,7 +51,7 @@ const authenticator: Authenticator = {
   },
 };
 
-const wall: WallOptions = { authenticator, callsPerMinute: 1_000_000, hosts: "any" };
+const wallOf = (by: Authenticator): WallOptions => ({ authenticator: by, callsPerMinute: 1_000_000, hosts: "any" });
 
 /** Whatever is asked of it fails. */
 const fails = (): never => {
@@ -66,12 +70,21 @@ async function served(app: Express, cleanups: Cleanups): Promise<Api> {
   return { app, url: listening.server.url };
 }
 
-export async function openIntake(cleanups: Cleanups): Promise<Api> {
-  const { deps } = await startApp(cleanups, 1_000_000, 100, wall);
-  return served(makeApp(deps), cleanups);
+/** `more` instead of what answers as little as possible. */
+export async function openIntake(
+  cleanups: Cleanups,
+  by: Authenticator = authenticator,
+  more: (deps: HttpDeps) => Partial<HttpDeps> = () => ({}),
+): Promise<Api> {
+  const { deps } = await startApp(cleanups, 1_000_000, 100, wallOf(by));
+  return served(makeApp({ ...deps, ...more(deps) }), cleanups);
 }
 
-export async function openAdmin(cleanups: Cleanups): Promise<Api> {
+/** `jobApiUrl`: what is asked under /v1/queue/ goes there. */
+export async function openAdmin(cleanups: Cleanups, jobApiUrl: string): Promise<Api> {
+  const console = await temporaryFolder(cleanups);
+  await writeFile(join(console, "index.html"), "<!doctype html>");
+  await writeFile(join(console, "app-0123456789abcdef.js"), "");
   const deps: AdminDeps = {
     queue: () => null,
     clock: systemClock,
@@ -93,10 +106,10 @@ export async function openAdmin(cleanups: Cleanups): Promise<Api> {
     deps,
     authenticator,
     sessions: makeSessions({ idleMs: 1e6, maxMs: 1e6, alwaysSecure: false, monotonicMs, randomBytes }),
-    limits: wall,
+    limits: wallOf(authenticator),
     trustedProxies: [],
-    jobApiUrl: null,
-    pages: () => undefined,
+    jobApiUrl,
+    pages: (router) => addConsole(router, console),
   });
   return served(app, cleanups);
 }
@@ -106,14 +119,17 @@ const failed = (error: unknown): never => {
 };
 
 /** And how to make a deposit for later there: answers with its number. */
-export async function openJobApi(cleanups: Cleanups): Promise<Api & { readonly newDeposit: () => Promise<number> }> {
+export async function openJobApi(
+  cleanups: Cleanups,
+  by: Authenticator = authenticator,
+): Promise<Api & { readonly newDeposit: () => Promise<number> }> {
   const queue = new MemoryQueue();
   const app = jobApp({
     operations: [
       ...jobOperations({ ...portsOf(queue), errands: new Errands(queue.later, { onError: failed }) }),
       purgeOperation({ runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) }, 1),
     ],
-    wall: { ...wall, guesses: makeGuesses() },
+    wall: { ...wallOf(by), guesses: makeGuesses() },
     trustedProxies: [],
     metrics: uncounted(),
     log: silentLog(),

@@ -1,19 +1,23 @@
 /** Every endpoint of every API, for every role and scope, against one table. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Role, ROLES } from "@sluice/access";
+import { createApp } from "@sluice/http-api";
 import { BATCH_REQUESTS } from "@sluice/wire";
 import { makeCleanups } from "../../services/batch-intake/test/support.ts";
-import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, type Scope, SCOPES } from "./apis.ts";
-import { type Right, RIGHTS } from "./table.ts";
+import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, SCOPES } from "./apis.ts";
+import { isLetIn } from "./let-in.ts";
+import { layersOf } from "./layers.ts";
+import { contentOf, queryOf, send } from "./requests.ts";
+import { LAYERS, PAGES, PASSED_ON, type Right, RIGHTS } from "./table.ts";
 
 const cleanups = makeCleanups();
 const apis = new Map<string, Api>();
 let newDeposit: () => Promise<number>;
 beforeAll(async () => {
   apis.set("intake", await openIntake(cleanups));
-  apis.set("admin", await openAdmin(cleanups));
   const jobApi = await openJobApi(cleanups);
   apis.set("job-api", jobApi);
+  apis.set("admin", await openAdmin(cleanups, jobApi.url));
   ({ newDeposit } = jobApi);
 });
 afterAll(() => cleanups.run());
@@ -21,90 +25,78 @@ const apiOf = (name: string): Api => apis.get(name)!;
 
 const CALLERS = ROLES.flatMap((role) => SCOPES.map((scope) => [role, scope] as const));
 
-/** As they were registered: what a document of the API leaves out is here too. */
-function routesOf({ app }: Api): readonly string[] {
-  const layers = app.router.stack.flatMap(({ route }) => (route === undefined ? [] : [route]));
-  return layers.flatMap(({ path, stack }) => [
-    ...new Set(stack.map(({ method }) => `${method.toUpperCase()} ${path}`)),
-  ]);
-}
-
-const bodyOf = (path: string, tenant: string, deposit: number): unknown => {
-  if (path.endsWith("/take")) return { worker: "w", tenants: [tenant] };
-  if (path.endsWith("/renew")) return { leases: [{ tenant, jobID: 1, lease: "x" }] };
-  if (path.endsWith("/CreateJob")) return { name: "fleet/deposit" };
-  if (/\/(Cancel|Delete)Job$/.test(path)) return { jobID: deposit };
-  if (path === "/v1/tenants/:tenant/handlers/:type") return { lang: "node", body: "return 200" };
-  return path === "/v1/batches" ? { profile: OWN.collection, payload_url: "https://example.org/a.checkm" } : {};
-};
-
-function queryOf(path: string, tenant: string): string {
-  if (path.startsWith("/v2/")) return `?tenant=${tenant}`;
-  return path === "/v1/tenants/:tenant/jobs" ? "?name=fleet/deposit" : "";
-}
-
 /** Of the tenant's deposits for later, where a job is asked for. */
 async function ask(api: Api, row: string, credentials: string | null, tenant: string = OWN.tenant): Promise<number> {
-  const [method = "", path = ""] = row.split(" ");
+  const [method = "", asked = ""] = row.split(" ");
+  const path = asked.replace("/v1/queue/", "/v1/");
   // One that nobody has ended before.
-  const deposit = tenant === "system" ? await newDeposit() : 7;
-  const filled = path
+  const job = tenant === "system" ? await newDeposit() : 7;
+  const filled = asked
     .replace(/:(tenant|client)/, tenant)
     .replace(":stage", "estimator")
-    .replace(":id", String(deposit))
+    .replace(":id", String(job))
     .replaceAll(/:\w+/g, "x");
-  const given = new AbortController();
-  const response = await fetch(`${api.url}${filled}${queryOf(path, tenant)}`, {
-    method,
-    headers: {
-      ...(credentials === null ? {} : { authorization: credentials }),
-      ...(path.startsWith("/poster/") ? {} : { "content-type": "application/json" }),
-    },
-    ...(method === "POST" || method === "PUT" ? { body: contentOf(path, tenant, deposit) } : {}),
-    signal: given.signal,
-  });
-  // A stream would go on.
-  given.abort();
-  return response.status;
+  const content = method === "POST" || method === "PUT" ? contentOf(path, { tenant, job }) : undefined;
+  return (await send(`${api.url}${filled}${queryOf(path, tenant)}`, method, { credentials, content })).status;
 }
 
-function contentOf(path: string, tenant: string, deposit: number): string | FormData {
-  if (!path.startsWith("/poster/")) return JSON.stringify(bodyOf(path, tenant, deposit));
-  const form = new FormData();
-  form.append("profile", OWN.collection);
-  form.append("file", new Blob(["hello"]), "object.txt");
-  return form;
-}
-
-function isLetIn({ roles, bound, foreign }: Right, role: Role, scope: Scope): boolean {
-  if (!roles.includes(role)) return false;
-  return scope === "all" || (bound && (scope === "own" || foreign !== "refused"));
+async function walk(api: Api, row: string, right: Right | "anybody"): Promise<void> {
+  const nobodys = await ask(api, row, null);
+  if (right === "anybody") {
+    expect([401, 403]).not.toContain(nobodys);
+    return;
+  }
+  expect(nobodys).toBe(401);
+  for (const [role, scope] of CALLERS) {
+    const status = await ask(api, row, credentialsFor(role, scope));
+    expect({ role, scope, refused: status === 403 }).toEqual({ role, scope, refused: !isLetIn(right, role, scope) });
+    expect(status).not.toBe(401);
+  }
 }
 
 describe.each(Object.entries(RIGHTS))("%s", (name, rights) => {
   const rows = Object.entries(rights);
 
   test("has the endpoints of the table, and no other", () => {
-    expect([...new Set(routesOf(apiOf(name)))].sort()).toEqual(Object.keys(rights).sort());
+    expect(layersOf(apiOf(name).app).routes).toEqual(Object.keys(rights).sort());
   });
 
-  test.each(rows)("%s is for those whom the table names", async (row, right) => {
-    const nobodys = await ask(apiOf(name), row, null);
-    if (right === "anybody") {
-      expect([401, 403]).not.toContain(nobodys);
-      return;
-    }
-    expect(nobodys).toBe(401);
-    for (const [role, scope] of CALLERS) {
-      const status = await ask(apiOf(name), row, credentialsFor(role, scope));
-      expect({ role, scope, refused: status === 403 }).toEqual({ role, scope, refused: !isLetIn(right, role, scope) });
-      expect(status).not.toBe(401);
-    }
+  test("has no layer but those that are listed", () => {
+    expect(layersOf(apiOf(name).app).order).toEqual(LAYERS[name as keyof typeof LAYERS]);
   });
+
+  test.each(rows)("%s is for those whom the table names", (row, right) => walk(apiOf(name), row, right));
 
   test("knows nobody at a path that is none", async () => {
     expect(await ask(apiOf(name), "GET /v1/other", null)).toBe(401);
   });
+});
+
+test.each(Object.entries(PASSED_ON))("the admin passes on %s for those whom the table names", (row, right) =>
+  walk(apiOf("admin"), row, right),
+);
+
+test.each(PAGES)("anybody may have the console's page %s, and only look at it", async (path) => {
+  const page = `${apiOf("admin").url}${path}`;
+  const headers = { accept: "text/html, text/javascript" };
+  expect((await fetch(page, { headers })).status).toBe(200);
+  for (const method of ["POST", "PUT", "DELETE"]) expect((await fetch(page, { method, headers })).status).toBe(404);
+});
+
+const emptyApp = (): Api["app"] => createApp({ onError: () => undefined }, () => undefined);
+
+test.each<readonly [string, (app: Api["app"]) => unknown]>([
+  ["a handler under a path", (app) => app.use("/v1/leak", (_request, response) => response.end())],
+  ["a handler for everything", (app) => app.use((_request, response) => response.end())],
+  ["a router", (app) => app.use(emptyApp().router)],
+  ["another app", (app) => app.use("/v1", emptyApp())],
+  ["one for all methods", (app) => app.all("/v1/leak", (_request, response) => response.end())],
+])("%s that is in no table is found", async (_what, leak) => {
+  const { app } = await openIntake(cleanups);
+  const before = layersOf(app);
+  expect(before).toEqual({ routes: Object.keys(RIGHTS.intake).sort(), order: LAYERS.intake });
+  leak(app);
+  expect(layersOf(app)).not.toEqual(before);
 });
 
 const inSystem = Object.entries(RIGHTS["job-api"]).flatMap(([row, right]) =>

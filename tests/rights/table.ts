@@ -175,4 +175,44 @@ const JOB_API: Rights = {
   "DELETE /:client/handler/del/:type/delete": HANDLERS,
 };
 
+/** Bedrock's protocol, by verb. Schedulers have nothing here: what narrows them is HTTP's. */
+export const BEDROCK: Readonly<Record<string, Right>> = {
+  ...Object.fromEntries([...USED, "CreateJob", "CancelJob", "DeleteJob"].map((verb) => [verb, USE])),
+  ...Object.fromEntries(["QueryJob", "DescribeJob", "Query", "Status"].map((verb) => [verb, LOOK])),
+  CrashBedrockJob: CRASHES,
+  ClearCrashedBedrockJobs: CRASHES,
+};
+
 export const RIGHTS = { intake: INTAKE, admin: ADMIN, "job-api": JOB_API } as const;
+
+const FIRST = ["requestIds", "tellForbidden", "dataHeaders", "notKept"];
+const WALL = ["ownPagesOnly", "callers", "limitCallers", "holdBodies"];
+const LAST = ["notFound", "errorHandler"];
+
+/**
+ * Everything that is no endpoint, in order; `routes` stands for endpoints. What is not here may not be in an app: no middleware
+ * may answer but these, and these two are walked like endpoints: `consolePages` by PAGES, `forwardToQueue` by the job-api's rows.
+ */
+export const LAYERS: Readonly<Record<keyof typeof RIGHTS, readonly string[]>> = {
+  intake: [...FIRST, "routes", ...WALL, "routes", "onlyHere", ...LAST],
+  admin: [...FIRST, "routes", "consolePages", ...WALL, "routes", "onlyHere", "forwardToQueue", ...LAST],
+  "job-api": [...FIRST, "routes", ...WALL, "routes", "onlyHere", ...LAST],
+};
+
+/** The console, for anybody: it holds no data. Each of its addresses is the same page. */
+export const PAGES = [
+  "/",
+  "/index.html",
+  "/app-0123456789abcdef.js",
+  "/batches",
+  "/batches/x",
+  "/jobs/x",
+  "/queues/acme",
+];
+
+/** What the admin passes on to the job-api in the caller's own name, which decides. */
+export const PASSED_ON: Rights = Object.fromEntries(
+  Object.entries(JOB_API).flatMap(([row, right]) =>
+    row.includes(" /v1/") ? [[row.replace(" /v1/", " /v1/queue/"), right]] : [],
+  ),
+);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Role } from "@sluice/access";
 import { type BatchId, jobId, type JobId, paths } from "@sluice/queue-core";
 import { aBatchOfJobs, openRawSession, testWorker, type TestWorker, testZooKeeper, waitFor } from "@sluice/testkit";
-import { stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { COLLECTION, startAdmin, type TestAdmin } from "../../../services/admin/test/support.ts";
 import { toIntake, toJobs } from "../src/command.ts";
@@ -98,6 +98,19 @@ describe("the tree", () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/nodes of fleet \S+ at/)]);
     expect((await stat(join(admin.dir, "tree.gz"))).mode & 0o777).toBe(0o600);
     expect((await olga("restore tree.gz --dry-run")).out).toContain("is whole");
+  });
+
+  test("is taken at night with the token that the guide for Kubernetes makes, which can do little else", async () => {
+    const guide = await readFile(new URL("../../../docs/kubernetes.md", import.meta.url), "utf8");
+    const [, words = ""] = /^sluice (token create nightly-snapshot .*) \\$/m.exec(guide) ?? [];
+    const made = await root(words.replaceAll("'", ""));
+    expect([words, made.code, made.err]).toEqual([expect.stringContaining("--role maintainer"), 0, expect.any(String)]);
+    await writeFile(join(admin.dir, "token"), made.out.replaceAll("\n", ""), { mode: 0o600 });
+    const night = (line: string): Promise<Played> =>
+      olga(`${line} --token-file ${join(admin.dir, "token")}`, { env: { SLUICE_TOKEN: "" } });
+    expect((await night("snapshot tree-18.gz")).code).toBe(0);
+    for (const line of [`job fail ${jobs[0]!} ${WHY} --yes`, `queue pause ${WHY} --yes`, `token list`])
+      expect([line, (await night(line)).code]).not.toEqual([line, 0]);
   });
 });
 

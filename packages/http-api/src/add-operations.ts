@@ -1,6 +1,7 @@
 import type { IRouter, RequestHandler } from "express";
 
 import type { Operation } from "./operation.ts";
+import { named } from "./named.ts";
 import { problem } from "./problem.ts";
 import { sendProblem } from "./reply.ts";
 
@@ -20,7 +21,7 @@ export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/
 
 const onlyHere = (known: readonly string[]): RequestHandler => {
   const allow = known.includes("GET") ? [...known, "HEAD"] : known;
-  return (request, response, next) => {
+  return named("onlyHere", (request, response, next) => {
     // `use` also matches what lies below; that is for other routes, or for nobody.
     if (request.path !== "/" || allow.includes(request.method)) {
       next();
@@ -28,5 +29,5 @@ const onlyHere = (known: readonly string[]): RequestHandler => {
     }
     response.set("Allow", allow.join(", "));
     sendProblem(response, problem("METHOD_NOT_ALLOWED", `only ${allow.join(", ")} is possible here`));
-  };
+  });
 };

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from "express";
 
+import { named } from "./named.ts";
 import { type Problem, problem } from "./problem.ts";
 import { sendProblem } from "./reply.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -9,13 +10,13 @@ export type OnError = (error: unknown, requestId: string) => void;
 
 /** Express's last resort: what was thrown becomes a problem document, never a stack or a message of ours. */
 export function errorHandler(onError: OnError): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+  return named("errorHandler", (error: unknown, _request, response, next) => {
     const found = problemOfError(error);
     if (found.code === "INTERNAL_ERROR") onError(error, requestIdOf(response));
     // The answer has begun: all that is left is to break it off, so that nobody takes it for whole.
     if (response.headersSent) next(error);
     else sendProblem(response, found);
-  };
+  });
 }
 
 const BY_TYPE: Readonly<Record<string, Problem>> = {

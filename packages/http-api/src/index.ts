@@ -1,6 +1,7 @@
 export { PROBLEM_MEDIA_TYPE, problem, problemDocument, PROBLEMS, problemType } from "./problem.ts";
 export type { Problem, ProblemCode, ProblemDocument, ProblemItem } from "./problem.ts";
 export { requestIdOf, requestIds } from "./request-id.ts";
+export { named } from "./named.ts";
 export { notFound, type Reply, route, sendProblem } from "./reply.ts";
 export { errorHandler, type OnError } from "./error-handler.ts";
 export { ERRORS_MAX, type Input, readInput } from "./input.ts";
@@ -10,6 +11,7 @@ export { type AppOptions, createApp, isProxyOf } from "./app.ts";
 export { type HttpServer, listen, type Listening, type ListenOptions } from "./listen.ts";
 export {
   ANSWERED,
+  type Before,
   type BodySpec,
   type FormHandler,
   formOperation,

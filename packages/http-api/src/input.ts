@@ -19,8 +19,15 @@ export function readInput<S extends z.ZodType>(
   const errors = result.error.issues.flatMap((issue) => itemsOf(issue, where === "body"));
   const count = errors.length === 1 ? "one field is" : `${errors.length} fields are`;
   const detail = `${count} wrong or missing in the ${where}`;
-  return { ok: false, problem: problem("INVALID_REQUEST", detail, { errors: errors.slice(0, ERRORS_MAX) }) };
+  // Whoever sends a longer list than is read sends too much, however right each of its items is.
+  const code = result.error.issues.some(isTooLong) ? "PAYLOAD_TOO_LARGE" : "INVALID_REQUEST";
+  return { ok: false, problem: problem(code, detail, { errors: errors.slice(0, ERRORS_MAX) }) };
 }
+
+/** A bound of a few items is a matter of form, not of size. */
+const SIZED_FROM = 100;
+const isTooLong = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === "too_big" && issue.origin === "array" && issue.maximum >= SIZED_FROM;
 
 /** Unknown keys are one issue in zod, but each is a fault of its own. */
 function itemsOf(issue: z.core.$ZodIssue, asPointer: boolean): ProblemItem[] {

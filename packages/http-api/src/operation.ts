@@ -9,6 +9,7 @@ import { problem, type Problem, type ProblemCode } from "./problem.ts";
 import { type Reply, sendProblem, sendReply } from "./reply.ts";
 import { traceRequest } from "./trace-request.ts";
 import { allow } from "./wall/callers.ts";
+import { turnAway } from "./wall/turn-away.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 
@@ -88,16 +89,34 @@ export type OperationHandler<P extends z.ZodType, Q extends z.ZodType, B extends
 /** Takes the request with its body unread. */
 export type FormHandler = (request: Request, response: Response) => Promise<void>;
 
-/** Joins a description with what is done. `takeForm` gets the requests that bring a multipart form. */
+type Refusing = Promise<Problem | null> | Problem | null;
+
+/** What comes before an operation's input is looked at. */
+export interface Before<P extends z.ZodType> {
+  /** Gets the requests that bring a multipart form. */
+  readonly takeForm?: FormHandler;
+  /** Why the caller may not ask for what the path names; null: they may. Query and body have not been looked at. */
+  readonly refusePath?: (params: z.output<P>, request: Request, response: Response) => Refusing;
+  /** Why the caller may not ask for what the body names, which has passed no schema. */
+  readonly refuseBody?: (body: unknown, response: Response) => Refusing;
+}
+
+/** Joins a description with what is done. Whether the caller may ask is said before what is wrong with the request. */
 export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   spec: OperationSpec<P, Q, B>,
   handle: OperationHandler<P, Q, B>,
-  takeForm?: FormHandler,
+  { takeForm, refusePath, refuseBody }: Before<P> = {},
 ): Operation {
   // Whoever may not ask has no body read.
   const gate = [traceRequest(spec), ...gateOf(spec)];
+  if (refusePath !== undefined) gate.push(guardOf(spec, refusePath));
   const read: RequestHandler[] = spec.body?.json === undefined ? [] : [jsonBodies(spec.body.limitBytes, spec.body)];
   const checked: RequestHandler = async (request, response) => {
+    const refused = (await refuseBody?.(request.body, response)) ?? null;
+    if (refused !== null) {
+      sendProblem(response, refused);
+      return;
+    }
     const input = inputOf(spec, request);
     if ("problem" in input) {
       sendProblem(response, input.problem);
@@ -108,6 +127,18 @@ export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.
   };
   const forms = takeForm === undefined ? [] : [formsTo(takeForm)];
   return { spec, handlers: [...gate, ...forms, ...read, checked] };
+}
+
+function guardOf<P extends z.ZodType>(
+  { params }: Pick<OperationSpec<P>, "params">,
+  refuse: NonNullable<Before<P>["refusePath"]>,
+): RequestHandler {
+  return async (request, response, next) => {
+    const read = params === undefined ? NOTHING : readInput(params, request.params, "path");
+    const refused = read.ok ? await refuse(valueOf<P>(read), request, response) : read.problem;
+    if (refused === null) next();
+    else turnAway(request, response, refused);
+  };
 }
 
 const gateOf = ({ permission, narrowed }: OperationSpec): RequestHandler[] =>

@@ -36,20 +36,42 @@ export interface ProblemItem {
   readonly detail: string;
 }
 
-export interface Problem {
-  readonly code: ProblemCode;
+/** Statuses that tell a caller to come again say when: the type demands it. */
+type LaterCode = {
+  [C in ProblemCode]: (typeof PROBLEMS)[C]["status"] extends 429 | 503 ? C : never;
+}[ProblemCode];
+
+interface Facts {
   /** For people, about this case; nothing of our insides. */
   readonly detail: string;
   readonly errors?: readonly ProblemItem[];
-  /** Sent as Retry-After. */
+}
+
+export type Problem = Facts &
+  (
+    | {
+        readonly code: LaterCode;
+        /** Sent as Retry-After. */
+        readonly retryAfterSeconds: number;
+      }
+    | { readonly code: Exclude<ProblemCode, LaterCode>; readonly retryAfterSeconds?: number }
+  );
+
+interface Extra {
+  readonly errors?: readonly ProblemItem[];
   readonly retryAfterSeconds?: number;
 }
 
-export const problem = (code: ProblemCode, detail: string, extra: Omit<Problem, "code" | "detail"> = {}): Problem => ({
-  code,
-  detail,
-  ...extra,
-});
+export function problem(
+  code: LaterCode,
+  detail: string,
+  extra: Extra & { readonly retryAfterSeconds: number },
+): Problem;
+export function problem(code: Exclude<ProblemCode, LaterCode>, detail: string, extra?: Extra): Problem;
+export function problem(code: ProblemCode, detail: string, extra: Extra = {}): Problem {
+  // Each signature above has what its codes need.
+  return { code, detail, ...extra } as Problem;
+}
 
 /** RFC 9457, with `code` and `errors` as extensions. */
 export interface ProblemDocument {

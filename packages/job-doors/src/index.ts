@@ -25,7 +25,7 @@ export { type ConnectionLimits } from "./bedrock/wire-connection.ts";
 export { listenOnWire, type WireListening, type WireServer, type WireServerOptions } from "./bedrock/wire-server.ts";
 export { jobOperations } from "./http/operations.ts";
 export type { HandlersPort, JobPorts, TakenOfTenant, Taking } from "./http/ports.ts";
-export { tenantProblem } from "./http/tenancy.ts";
+export { intentOf, tenantProblem } from "./http/tenancy.ts";
 export { type Door, type Hear, type JobNews } from "./heard.ts";
 export { queueWithBlobs } from "./large-queue.ts";
 export { CONTAINER_JOB, type EtcdJob } from "./etcd/schema.ts";

@@ -165,7 +165,15 @@ export {
   readJobs,
   type Viewed,
 } from "./readers.ts";
-export { BATCHES_SCANNED_MAX, type BatchQuery, type JobQuery, listBatches, listJobs, type Page } from "./lists.ts";
+export {
+  BATCHES_SCANNED_FOR_FIRST,
+  BATCHES_SCANNED_MAX,
+  type BatchQuery,
+  type JobQuery,
+  listBatches,
+  listJobs,
+  type Page,
+} from "./lists.ts";
 export { readProgress, workerOf } from "./progress.ts";
 export { readSigns, type Signs, signsOfBatch, signsOfJob } from "./signs.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";

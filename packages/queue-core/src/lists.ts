@@ -22,6 +22,8 @@ export interface BatchQuery {
 
 /** A filter that few batches pass must not read them all for one page: the page is then short, and goes on. */
 export const BATCHES_SCANNED_MAX = 1_000;
+/** … while nothing was found: who has few batches among many of others must not be shown an empty page. */
+export const BATCHES_SCANNED_FOR_FIRST = 5_000;
 const BATCHES_PER_READ = 100;
 const JOBS_PER_READ = 100;
 
@@ -37,11 +39,11 @@ export async function listBatches(
     .filter((id) => before === undefined || id < before);
   ids.sort((a, b) => (a < b ? 1 : -1));
   const items: BatchSummary[] = [];
-  const most = Math.min(ids.length, BATCHES_SCANNED_MAX);
   let scanned = 0;
-  while (scanned < most && items.length < limit) {
+  const most = (): number => Math.min(ids.length, items.length === 0 ? BATCHES_SCANNED_FOR_FIRST : BATCHES_SCANNED_MAX);
+  while (scanned < most() && items.length < limit) {
     const step = wants === undefined ? Math.min(limit - items.length, BATCHES_PER_READ) : BATCHES_PER_READ;
-    const some = ids.slice(scanned, Math.min(most, scanned + step));
+    const some = ids.slice(scanned, Math.min(most(), scanned + step));
     const views = await readBatches(session, some);
     if (views === null) return null;
     for (const view of views) {

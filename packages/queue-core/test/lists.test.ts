@@ -12,6 +12,7 @@ import {
 import {
   actOnJob,
   type BatchId,
+  BATCHES_SCANNED_FOR_FIRST,
   BATCHES_SCANNED_MAX,
   type BatchQuery,
   listBatches,
@@ -68,11 +69,14 @@ describe("batches", () => {
     expect(await page({ limit: 10, state: "Held" })).toEqual({ ids: [], next: null });
   });
 
-  test("that nobody wants are passed over, so many per page and no more", async () => {
+  test.each([
+    ["are passed over until one is found", BATCHES_SCANNED_MAX + 10, null],
+    ["are passed over, so many for a page and no more", BATCHES_SCANNED_FOR_FIRST + 10, "bid0000000110"],
+  ])("that nobody wants %s", async (_what, others, next) => {
     const { session } = intake;
     // Numbers without a batch behind them: what is read of them is nothing, and counts all the same.
     const made = await Promise.all(
-      Array.from({ length: BATCHES_SCANNED_MAX + 10 }, (_, i) =>
+      Array.from({ length: others }, (_, i) =>
         intake.ctx.committer.submit({
           rank: "operator",
           ops: [{ op: "create", path: `/batches/bid${String(i + 100).padStart(10, "0")}`, data: Buffer.alloc(0) }],
@@ -83,7 +87,11 @@ describe("batches", () => {
     const [wanted] = await makeBatches(1, "grace");
     const wants: BatchQuery["wants"] = ({ submission }) => submission.submitter === "grace";
     const first = await listBatches(session, { limit: 10, wants });
-    expect(first).toEqual({ items: [], next: "bid0000000110" });
+    if (next === null) {
+      expect([first!.items.map(({ id }) => id), first!.next]).toEqual([[wanted], null]);
+      return;
+    }
+    expect(first).toEqual({ items: [], next });
     const second = await listBatches(session, { limit: 10, wants, before: first!.next! });
     expect([second!.items.map(({ id }) => id), second!.next]).toEqual([[wanted], null]);
   });

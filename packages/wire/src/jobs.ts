@@ -4,6 +4,7 @@ import { page, pageOf } from "./common.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { COMMAND_ANSWERS, COMMAND_BODIES, type CommandVerb } from "./job-commands.ts";
 import { Handler, HandlerSpec, HandlerSummary } from "./job-handlers.ts";
+import { VERB_RIGHTS } from "./job-verbs.ts";
 import {
   FairlyTakenJob,
   JobResult,
@@ -39,25 +40,13 @@ type CommandEndpoint<V extends CommandVerb> = Endpoint<
   (typeof COMMAND_ANSWERS)[V]
 >;
 
-/** Other than to use one's own jobs. */
-const PERMISSIONS: ReadonlyMap<CommandVerb, Endpoint["permission"]> = new Map([
-  ["QueryJob", "see-jobs"],
-  ["Status", "see-jobs"],
-  ["CrashBedrockJob", "act-on-workers"],
-  ["ClearCrashedBedrockJobs", "act-on-workers"],
-]);
-
-/** What schedules of deposits take. */
-const SCHEDULING: readonly CommandVerb[] = ["CreateJob", "CancelJob", "DeleteJob"];
-
 const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V> => ({
   id,
   method: "post",
   path: `/v1/tenants/{tenant}/commands/${verb}`,
   group: "Commands",
   summary: verb,
-  permission: PERMISSIONS.get(verb) ?? "use-jobs",
-  ...(SCHEDULING.includes(verb) ? { narrowed: "schedule-deposits" } : {}),
+  ...VERB_RIGHTS[verb],
   params: ofTenant,
   body: COMMAND_BODIES[verb],
   answer: COMMAND_ANSWERS[verb],

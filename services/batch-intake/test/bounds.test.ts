@@ -43,8 +43,8 @@ describe("objects in one request", () => {
   test(`are at most ${OBJECTS_MAX}`, async () => {
     const { postJson, queue } = await startApp(cleanups);
     const response = await postJson(batchOf(OBJECTS_MAX + 1));
-    expect(response.status).toBe(400);
-    expect(await problemOf(response)).toMatchObject({ errors: [{ pointer: "/objects" }] });
+    expect(response.status).toBe(413);
+    expect(await problemOf(response)).toMatchObject({ code: "PAYLOAD_TOO_LARGE", errors: [{ pointer: "/objects" }] });
     expect(queue.created.size).toBe(0);
   });
 
@@ -98,11 +98,24 @@ describe("a form", () => {
       return form;
     };
     const many = await postForm(formOf(Array.from({ length: 100 }, (_, n) => [`f${n}`, "x"] as const)));
-    expect([many.status, (await problemOf(many)).detail]).toEqual([400, "more than 100 fields"]);
+    expect([many.status, (await problemOf(many)).detail]).toEqual([413, "the form has more than 100 fields"]);
     const long = await postForm(formOf([["title", "x".repeat(64 * 1024 + 1)]]));
     expect([long.status, await problemOf(long)]).toMatchObject([
       400,
       { errors: [{ detail: "has more than 65536 bytes" }] },
+    ]);
+    expect(queue.created.size).toBe(0);
+  });
+
+  test("has at most a hundred files", async () => {
+    const { postForm, queue } = await startApp(cleanups);
+    const form = new FormData();
+    form.append("profile", "demo_content");
+    for (let n = 0; n < 101; n += 1) form.append("file", new Blob(["x"]), `${n}.txt`);
+    const response = await postForm(form);
+    expect([response.status, await problemOf(response)]).toMatchObject([
+      413,
+      { code: "PAYLOAD_TOO_LARGE", errors: [{ field: "file", detail: "more than 100 files" }] },
     ]);
     expect(queue.created.size).toBe(0);
   });

@@ -349,7 +349,9 @@ describe("whose a deposit for later is", () => {
       expect(fieldsOf(await problemOf(await make("ada", { ...DAILY, repeat })))).toEqual(["/repeat"]);
     for (const repeat of ["HOURLY", "SCHEDULED, +15 MINUTES", "FINISHED, +1 MONTH, START OF MONTH"])
       expect((await make("ada", { ...DAILY, repeat })).status).toBe(202);
-    const full = await problemOf(await make("ada"));
+    const refused = await make("ada");
+    expect(refused.headers.get("retry-after")).toBe("60");
+    const full = await problemOf(refused);
     expect([full.status, full.detail]).toEqual([429, "you have 3 schedules, which is the limit: cancel one first"]);
     expect((await make("bob")).status).toBe(202);
     await ask("ada", "/v1/schedules/1", "DELETE");

@@ -1,8 +1,9 @@
 /** Whose request it is that came over Bedrock's protocol. */
 import { type Authenticator, type Caller, may } from "@sluice/access";
 import { type Guesses, stillCheck } from "@sluice/http-api";
-import { type Admission, type Peer, tenantProblem, type WireRequest } from "@sluice/job-doors";
-import { DEFAULT_TENANT, isTenant } from "@sluice/job-queue";
+import { type Admission, intentOf, type Peer, tenantProblem, type WireRequest } from "@sluice/job-doors";
+import { DEFAULT_TENANT, isTenant, STATUS } from "@sluice/job-queue";
+import { rightOfVerb, type VerbRight } from "@sluice/wire";
 
 export interface AdmitOptions {
   readonly authenticator: Authenticator;
@@ -13,7 +14,6 @@ export interface AdmitOptions {
 }
 
 const OF_BROWSERS = ["host", "origin", "sec-fetch-site"];
-const LOOKS: readonly string[] = ["queryjob", "describejob", "query", "status", "ping"];
 
 export function admitOnWire({ authenticator, isLoopback, guesses, onRefused }: AdmitOptions) {
   return async ({ verb, headers }: WireRequest, { address }: Pick<Peer, "address">): Promise<Admission> => {
@@ -33,16 +33,16 @@ export function admitOnWire({ authenticator, isLoopback, guesses, onRefused }: A
         return refused(429, "Too many requests without a valid token");
       return refused(401, "Unauthorized");
     }
-    if (!mayAsk(found.caller, verb, tenant)) return refused(401, "Unauthorized");
+    const right = rightOfVerb(verb);
+    if (right === null) return { refused: STATUS.unknownVerb };
+    if (!mayAsk(found.caller, right, tenant)) return refused(401, "Unauthorized");
     const still = stillCheck(found.caller, () => authenticator.authenticate(authorization));
     return { tenant, caller: found.caller.name, still };
   };
 }
 
-function mayAsk(caller: Caller, verb: string, tenant: string): boolean {
-  const looks = LOOKS.includes(verb.toLowerCase());
-  const allowed = may(caller, looks ? "see-jobs" : "use-jobs").ok;
-  return allowed && tenantProblem(caller, tenant, looks ? "look" : "act") === null;
-}
+/** As over HTTP, save that there is nothing here for callers who may ask for a part of it. */
+const mayAsk = (caller: Caller, { permission }: VerbRight, tenant: string): boolean =>
+  may(caller, permission).ok && tenantProblem(caller, tenant, intentOf(permission)) === null;
 
 const refused = (code: number, text: string): Admission => ({ refused: { code, text } });

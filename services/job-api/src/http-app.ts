@@ -2,6 +2,7 @@
 import {
   addOperations,
   createApp,
+  type Forbidden,
   openApiDocument,
   type OpenApiDocument,
   type Operation,
@@ -26,7 +27,9 @@ export interface HttpParts {
 export function jobApp({ operations, wall: options, trustedProxies, metrics, log, version }: HttpParts): Express {
   const onError = (error: unknown, requestId: string): void =>
     log.error({ err: error, request_id: requestId }, "a request failed");
-  return createApp({ onError, trustedProxies }, (app) => {
+  const onForbidden = ({ requestId, ...what }: Forbidden): void =>
+    log.warn({ ...what, request_id: requestId }, "a request was refused: its caller may not do that");
+  return createApp({ onError, onForbidden, trustedProxies }, (app) => {
     serveDocs(app, jobDocument(operations, version));
     app.use(...wall({ ...options, onRefused: () => metrics.refused.inc() }));
     addOperations(

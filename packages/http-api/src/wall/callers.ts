@@ -3,6 +3,7 @@ import type { Authentication, Authenticator, Caller, Permission } from "@sluice/
 import { may } from "@sluice/access";
 import type { Request, RequestHandler, Response } from "express";
 
+import { named } from "../named.ts";
 import { type Problem, problem } from "../problem.ts";
 import { type Guesses, makeGuesses } from "./guesses.ts";
 import { isProvedOwnPage } from "./own-pages.ts";
@@ -42,7 +43,7 @@ const ENDED: Authentication = { kind: "refused", why: "your session has ended: l
 
 export function callers({ authenticator, sessions, guesses, onRefused }: CallersOptions): RequestHandler {
   const counted = guesses ?? makeGuesses();
-  return async (request, response, next) => {
+  return named("callers", async (request, response, next) => {
     const header = request.get("authorization");
     const session = header === undefined ? sessions?.find(request) : undefined;
     if (session !== undefined && !isProvedOwnPage(request)) {
@@ -66,7 +67,7 @@ export function callers({ authenticator, sessions, guesses, onRefused }: Callers
     // Who comes with a session that has ended guesses at nothing.
     const isGuess = found.kind === "refused" && session === undefined;
     turnAway(request, response, (isGuess ? tooMany(counted, request, found) : null) ?? problemOf(found));
-  };
+  });
 }
 
 /** Null: they have not guessed too often yet. */

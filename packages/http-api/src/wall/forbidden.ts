@@ -1,6 +1,7 @@
 /** What was asked of us by who may not: whoever serves writes it down, so that attempts can be found. */
 import type { RequestHandler } from "express";
 
+import { named } from "../named.ts";
 import { requestIdOf } from "../request-id.ts";
 import { knownCaller } from "./callers.ts";
 
@@ -14,9 +15,8 @@ export interface Forbidden {
   readonly requestId: string;
 }
 
-export const tellForbidden =
-  (onForbidden: (what: Forbidden) => void): RequestHandler =>
-  (request, response, next) => {
+export const tellForbidden = (onForbidden: (what: Forbidden) => void): RequestHandler =>
+  named("tellForbidden", (request, response, next) => {
     response.once("finish", () => {
       if (response.statusCode !== 403) return;
       const [path = ""] = request.originalUrl.split("?");
@@ -24,4 +24,4 @@ export const tellForbidden =
       onForbidden({ caller, method: request.method, path, from: request.ip ?? "", requestId: requestIdOf(response) });
     });
     next();
-  };
+  });

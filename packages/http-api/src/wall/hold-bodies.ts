@@ -1,6 +1,7 @@
 /** How many bytes of bodies the process holds for one caller at once: from their arrival to the answer. */
 import type { Request, RequestHandler } from "express";
 
+import { named } from "../named.ts";
 import { problem } from "../problem.ts";
 import { hasForm } from "../input.ts";
 import { callerOf } from "./callers.ts";
@@ -13,7 +14,7 @@ const RETRY_SECONDS = 1;
 /** After `callers`. Forms are not held: their files go to disk as they come. */
 export function holdBodies(bytesPerCaller: number): RequestHandler {
   const held = new Map<string, number>();
-  return (request, response, next) => {
+  return named("holdBodies", (request, response, next) => {
     const bytes = hasForm(request) ? 0 : bytesOf(request);
     if (bytes === 0) {
       next();
@@ -34,7 +35,7 @@ export function holdBodies(bytesPerCaller: number): RequestHandler {
       else held.delete(id);
     });
     next();
-  };
+  });
 }
 
 function bytesOf(request: Request): number {

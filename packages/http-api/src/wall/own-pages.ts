@@ -5,6 +5,7 @@
 import { isThisMachine } from "@sluice/access";
 import type { Request, RequestHandler } from "express";
 
+import { named } from "../named.ts";
 import { problem } from "../problem.ts";
 import { turnAway } from "./turn-away.ts";
 
@@ -12,7 +13,7 @@ import { turnAway } from "./turn-away.ts";
 export type AnsweredHosts = "any" | "this-machine";
 
 export function ownPagesOnly(hosts: AnsweredHosts): RequestHandler {
-  return (request, response, next) => {
+  return named("ownPagesOnly", (request, response, next) => {
     if (hosts === "this-machine" && !isThisMachine(hostnameOf(request)))
       turnAway(
         request,
@@ -22,7 +23,7 @@ export function ownPagesOnly(hosts: AnsweredHosts): RequestHandler {
     else if (isOfOtherSite(request))
       turnAway(request, response, problem("FORBIDDEN", "pages of other sites may not ask"));
     else next();
-  };
+  });
 }
 
 /** Of the Host header, without its port; an IPv6 address without its brackets. */

@@ -1,5 +1,5 @@
 /** The etcd document's endpoints: container jobs and workers, in the nodes that etcd's clients read. */
-import { callerOf, operation, type Operation, type Problem, problem, readInput } from "@sluice/http-api";
+import { type Before, callerOf, operation, type Operation, type Problem, problem, readInput } from "@sluice/http-api";
 import {
   DEFAULT_TENANT,
   isNestedDeeper,
@@ -16,7 +16,7 @@ import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
 import type { JobPorts } from "../http/ports.ts";
 import { readText } from "../http/read-text.ts";
-import { type Response, SILENCE } from "../http/serve.ts";
+import { SILENCE } from "../http/serve.ts";
 import { type Intent, tenantProblem } from "../http/tenancy.ts";
 import { heardQueue } from "../heard.ts";
 import { type QueuePort, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
@@ -62,8 +62,13 @@ const LISTS = {
   },
 } as const satisfies Readonly<Record<string, ListRow>>;
 
-const refusal = (response: Response, of: string, intent: Intent): Problem | null =>
-  tenantProblem(callerOf(response), of, intent);
+/** Before anything is said of the rest of the request. What is no tenant's name is refused with the query. */
+const only = <P extends z.ZodType>(intent: Intent): Before<P> => ({
+  refusePath: (_params, request, response) => {
+    const of = tenant.safeParse(request.query["tenant"]);
+    return of.success ? tenantProblem(callerOf(response), of.data, intent) : null;
+  },
+});
 
 function submit(ports: JobPorts): Operation {
   const spec = {
@@ -83,21 +88,24 @@ function submit(ports: JobPorts): Operation {
     responses: { 201: { description: "the job", content: { "application/json": EtcdOne } } },
     problems,
   } as const;
-  return operation(spec, async ({ query }, request, response) => {
-    const refused = refusal(response, query.tenant, "act");
-    if (refused !== null) return { problem: refused };
-    const body = await readText(request, SUBMIT_BYTES);
-    if ("problem" in body) return body;
-    const value = request.is("urlencoded") === false ? body.text : (new URLSearchParams(body.text).get("value") ?? "");
-    if (isNestedDeeper(value, REQUEST_DEPTH)) return { problem: problem("MALFORMED_REQUEST", STATUS.tooDeep.text) };
-    const read = readInput(SubmittedJob, parsed(value));
-    if (!read.ok) return { problem: read.problem };
-    const speaker = { door: "etcd", caller: callerOf(response).name } as const;
-    const made = await createJob(heardQueue(ports.queue, ports.hear, speaker), query.tenant, read.value);
-    if ("problem" in made) return made;
-    const job = await describeOne(ports, query.tenant, made.id);
-    return "problem" in job ? job : { status: 201, body: { action: "create", node: nodeOf(job.found, "jobs") } };
-  });
+  return operation(
+    spec,
+    async ({ query }, request, response) => {
+      const body = await readText(request, SUBMIT_BYTES);
+      if ("problem" in body) return body;
+      const value =
+        request.is("urlencoded") === false ? body.text : (new URLSearchParams(body.text).get("value") ?? "");
+      if (isNestedDeeper(value, REQUEST_DEPTH)) return { problem: problem("MALFORMED_REQUEST", STATUS.tooDeep.text) };
+      const read = readInput(SubmittedJob, parsed(value));
+      if (!read.ok) return { problem: read.problem };
+      const speaker = { door: "etcd", caller: callerOf(response).name } as const;
+      const made = await createJob(heardQueue(ports.queue, ports.hear, speaker), query.tenant, read.value);
+      if ("problem" in made) return made;
+      const job = await describeOne(ports, query.tenant, made.id);
+      return "problem" in job ? job : { status: 201, body: { action: "create", node: nodeOf(job.found, "jobs") } };
+    },
+    only("act"),
+  );
 }
 
 /** What is no JSON is missing everything. */
@@ -145,24 +153,26 @@ function list(ports: JobPorts, { folder, summary, states, phase }: ListRow): Ope
     responses: { 200: { description: "the jobs", content: { "application/json": EtcdList } } },
     problems,
   } as const;
-  return operation(spec, async ({ query }, _request, response) => {
-    const refused = refusal(response, query.tenant, "look");
-    if (refused !== null) return { problem: refused };
-    const { after, limit } = query;
-    const ended = phase === null || phase === "FINISHED";
-    const got = await gatherJobs(ports, { tenant: query.tenant, states, ended, after, limit });
-    if ("problem" in got) return got;
-    const jobs = got.found.filter((record) => phase === null || phaseOf(record) === phase);
-    if (query.plain === "true")
-      return { status: 200, body: { jobs: jobs.map((job) => ({ Id: String(job.jobID), ...showEtcdJob(job) })) } };
-    return {
-      status: 200,
-      body: listing(
-        folder,
-        jobs.map((job) => nodeOf(job, folder)),
-      ),
-    };
-  });
+  return operation(
+    spec,
+    async ({ query }) => {
+      const { after, limit } = query;
+      const ended = phase === null || phase === "FINISHED";
+      const got = await gatherJobs(ports, { tenant: query.tenant, states, ended, after, limit });
+      if ("problem" in got) return got;
+      const jobs = got.found.filter((record) => phase === null || phaseOf(record) === phase);
+      if (query.plain === "true")
+        return { status: 200, body: { jobs: jobs.map((job) => ({ Id: String(job.jobID), ...showEtcdJob(job) })) } };
+      return {
+        status: 200,
+        body: listing(
+          folder,
+          jobs.map((job) => nodeOf(job, folder)),
+        ),
+      };
+    },
+    only("look"),
+  );
 }
 
 const listing = (folder: string, nodes: readonly EtcdNode[]): z.input<typeof EtcdList> => ({
@@ -183,15 +193,17 @@ function getOne(ports: JobPorts): Operation {
     responses: { 200: { description: "the job", content: { "application/json": z.union([EtcdOne, EtcdJob]) } } },
     problems,
   } as const;
-  return operation(spec, async ({ params: { id }, query }, _request, response) => {
-    const refused = refusal(response, query.tenant, "look");
-    if (refused !== null) return { problem: refused };
-    const got = await describeOne(ports, query.tenant, id);
-    if ("problem" in got) return got;
-    if (got.found.name !== CONTAINER_JOB) return { problem: problem("NOT_FOUND", "this is no container job") };
-    if (query.plain === "true") return { status: 200, body: { Id: String(id), ...showEtcdJob(got.found) } };
-    return { status: 200, body: { action: "get", node: nodeOf(got.found, "jobs") } };
-  });
+  return operation(
+    spec,
+    async ({ params: { id }, query }) => {
+      const got = await describeOne(ports, query.tenant, id);
+      if ("problem" in got) return got;
+      if (got.found.name !== CONTAINER_JOB) return { problem: problem("NOT_FOUND", "this is no container job") };
+      if (query.plain === "true") return { status: 200, body: { Id: String(id), ...showEtcdJob(got.found) } };
+      return { status: 200, body: { action: "get", node: nodeOf(got.found, "jobs") } };
+    },
+    only("look"),
+  );
 }
 
 function workers(ports: JobPorts): Operation {

@@ -1,6 +1,6 @@
 /** The queue's answers over HTTP: JSON, put together from text so that data keeps its bytes; refusals as problems. */
-import { type Problem, problem, type ProblemCode } from "@sluice/http-api";
-import type { Content, Reply, Status, TakenView } from "@sluice/job-queue";
+import { type Problem, problem } from "@sluice/http-api";
+import type { Content, Reply, TakenView } from "@sluice/job-queue";
 import { printJob } from "../bedrock/json-printer.ts";
 import { TOKEN_ENDED } from "../still.ts";
 
@@ -29,32 +29,28 @@ export function jsonOf(content: Content): string {
 export const printTaken = (view: TakenView, token: string): string =>
   `${printJob(view, "all", print).slice(0, -1)},"lease":${print(token)}}`;
 
+/** Where the queue does not say when: a shard has a new owner by then. */
+const AGAIN_MS = 2_000;
+
 /** Null for what went well. The document's numbers have other meanings in HTTP; its words are the detail. */
 export function problemOf({ status }: Reply): Problem | null {
   if (status.code < 300) return null;
-  const { retryAfterMs } = status;
-  return problem(
-    codeOf(status),
-    status.text,
-    retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 },
-  );
-}
-
-function codeOf(status: Status): ProblemCode {
-  if (status === TOKEN_ENDED) return "UNAUTHENTICATED";
-  switch (status.code) {
+  if (status === TOKEN_ENDED) return problem("UNAUTHENTICATED", status.text);
+  const { code, text, retryAfterMs = AGAIN_MS } = status;
+  const later = { retryAfterSeconds: retryAfterMs / 1_000 };
+  switch (code) {
     case 401:
     case 402:
     case 430:
-      return "INVALID_REQUEST";
+      return problem("INVALID_REQUEST", text);
     case 404:
-      return "NOT_FOUND";
+      return problem("NOT_FOUND", text);
     case 405:
     case 500:
-      return "CONFLICT";
+      return problem("CONFLICT", text);
     case 429:
-      return "TOO_MANY_REQUESTS";
+      return problem("TOO_MANY_REQUESTS", text, later);
     default:
-      return "UNAVAILABLE";
+      return problem("UNAVAILABLE", text, later);
   }
 }

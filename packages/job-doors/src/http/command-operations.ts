@@ -35,7 +35,7 @@ export const commandOperations = ({ queue, hear, leaving, errands, now }: Comman
         const sent = sendAnswer(response, answer);
         return sent === ANSWERED || "problem" in sent ? sent : ANSWERED;
       },
-      ({ body }) => schedulingProblem({ queue }, verb, body),
+      { narrow: ({ body }) => schedulingProblem({ queue }, verb, body) },
     ),
   );
 

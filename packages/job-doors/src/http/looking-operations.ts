@@ -14,6 +14,10 @@ import { printDetail, showListed, showRun, showTenants, showType } from "./views
 const jobsCursor = cursorOf("queue-jobs", z.int());
 const runsCursor = cursorOf("queue-runs", z.string());
 const LIMIT = 50;
+/** The store may be away. */
+const NO_RESULT = {
+  problem: problem("UNAVAILABLE", "the result cannot be read from the store just now", { retryAfterSeconds: 5 }),
+};
 
 export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
   serve(JOBS.listTenants, async ({ caller }) => {
@@ -48,7 +52,7 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
       const items = jobs.map((job) => showListed(tenant, job));
       return { value: { items, next_cursor: next === null ? null : jobsCursor.print(next) } };
     },
-    ({ query: { name = [] } }) => namesProblem(name),
+    { narrow: ({ query: { name = [] } }) => namesProblem(name) },
   ),
   serve(
     JOBS.describeJob,
@@ -56,7 +60,7 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
       const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");
       return "problem" in got ? got : { json: printDetail(got.content.record) };
     },
-    ({ params: { id } }) => jobProblem(ports, id),
+    { narrow: ({ params: { id } }) => jobProblem(ports, id) },
   ),
   serve(JOBS.jobResult, async ({ params: { tenant, id } }) => {
     const got = await contentOf(ports, tenant, { verb: "DescribeJob", tenant, id }, "record");
@@ -64,7 +68,7 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
     const run = got.content.record.runs[0];
     if (run === undefined) return { problem: problem("NOT_FOUND", "no run of this job has ended yet") };
     const stored = run.resultRef === null ? null : await ports.blobs?.get(run.resultRef);
-    if (run.resultRef !== null && stored == null) return { problem: problem("UNAVAILABLE", "the result is not there") };
+    if (run.resultRef !== null && stored == null) return NO_RESULT;
     const text = stored?.toString("utf8") ?? run.result;
     const result = tenant === SYSTEM_TENANT && text !== null ? redactJson(text) : text;
     return { value: { jobID: id, exit: run.exit, result, ended: new Date(run.ended).toISOString() } };

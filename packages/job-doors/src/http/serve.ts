@@ -7,6 +7,7 @@ import {
   type Handled,
   operation,
   type Operation,
+  type OperationHandler,
   type OperationInput,
   type OperationSpec,
   type Problem,
@@ -18,7 +19,7 @@ import { z } from "zod";
 import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { jsonOf, problemOf } from "./answers.ts";
 import { NOT_A_SCHEDULE } from "./scheduling.ts";
-import { tenantProblem } from "./tenancy.ts";
+import { intentOf, tenantProblem } from "./tenancy.ts";
 
 export type Response = Parameters<Parameters<typeof operation>[1]>[2];
 
@@ -33,11 +34,17 @@ export interface Raw {
 }
 
 /** For callers with no more than the endpoint's narrower permission: null = they may ask for this. Nothing, unless it is said. */
-export type Narrow<
-  P extends z.ZodType = z.ZodType,
-  Q extends z.ZodType = z.ZodType,
-  B extends z.ZodType = z.ZodType,
-> = (asked: Asked<P, Q, B>) => Promise<Problem | null> | Problem | null;
+type Narrow<P extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType, B extends z.ZodType = z.ZodType> = (
+  asked: Asked<P, Q, B>,
+) => Promise<Problem | null> | Problem | null;
+
+/** Of a body that names tenants and has passed no schema: why the caller may not ask for them. */
+type Refuses = (body: unknown, caller: Caller) => Problem | null;
+
+interface Limits<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
+  readonly narrow?: Narrow<P, Q, B>;
+  readonly refuses?: Refuses;
+}
 
 export type Served<A> = { readonly value: A } | Raw | { readonly problem: Problem } | typeof ANSWERED;
 
@@ -52,30 +59,27 @@ export const SILENCE = {
 export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<P, Q, B, A>,
   handle: (asked: Asked<P, Q, B>) => Promise<Served<z.output<A>>> | Served<z.output<A>>,
-  narrow: Narrow<P, Q, B> = () => NOT_A_SCHEDULE,
+  { narrow = () => NOT_A_SCHEDULE, refuses = () => null }: Limits<P, Q, B> = {},
 ): Operation {
-  return operation(specOf(endpoint), async (input, _request, response) => {
+  const intent = endpoint.method === "get" ? "look" : intentOf(endpoint.permission);
+  const isNarrowed = (caller: Caller): boolean => !may(caller, endpoint.permission).ok;
+  const refusePath = (params: unknown, _request: unknown, response: Response): Problem | null => {
     const caller = callerOf(response);
-    const intent = endpoint.method === "get" || endpoint.permission === "see-jobs" ? "look" : "act";
-    const tenant = tenantOf(input.params);
-    const asked = { ...input, caller, response };
-    const isNarrowed = !may(caller, endpoint.permission).ok;
-    const foreign = tenant === null ? null : tenantProblem(caller, tenant, isNarrowed ? "look" : intent);
-    const refused = foreign ?? (isNarrowed ? await narrowedTo(SYSTEM_TENANT, tenant, () => narrow(asked)) : null);
+    const tenant = tenantOf(params);
+    const foreign = tenant === null ? null : tenantProblem(caller, tenant, isNarrowed(caller) ? "look" : intent);
+    return foreign ?? (isNarrowed(caller) && tenant !== SYSTEM_TENANT ? NOT_A_SCHEDULE : null);
+  };
+  const refuseBody = (body: unknown, response: Response): Problem | null => refuses(body, callerOf(response));
+  const answer: OperationHandler<P, Q, B> = async (input, _request, response) => {
+    const asked = { ...input, caller: callerOf(response), response };
+    const refused = isNarrowed(asked.caller) ? await narrow(asked) : null;
     if (refused !== null) return { problem: refused };
     const served = await handle(asked);
     if (served === ANSWERED || "problem" in served) return served;
     if ("json" in served) return sendJson(response, endpoint.status, served.json);
     return { status: endpoint.status, body: served.value };
-  });
-}
-
-async function narrowedTo(
-  only: string,
-  tenant: string | null,
-  narrow: () => ReturnType<Narrow>,
-): Promise<Problem | null> {
-  return tenant === only ? await narrow() : NOT_A_SCHEDULE;
+  };
+  return operation(specOf(endpoint), answer, { refusePath, refuseBody });
 }
 
 const TenantSchema = z.object({ tenant: z.string() });

@@ -1,9 +1,12 @@
 /** Whose jobs a caller may see and touch. */
-import { type Caller, inScope, may } from "@sluice/access";
+import { type Caller, inScope, may, type Permission } from "@sluice/access";
 import { type Problem, problem } from "@sluice/http-api";
 import { SYSTEM_TENANT } from "@sluice/job-queue";
 
 export type Intent = "look" | "act";
+
+/** Of what takes this permission: only those who see are known to change nothing. */
+export const intentOf = (permission: Permission): Intent => (permission === "see-jobs" ? "look" : "act");
 
 /** Null: they may. The fleet's own jobs are seen by those who see all tenants, and touched by few. */
 export function tenantProblem(

@@ -1,6 +1,6 @@
 /** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
-import { may } from "@sluice/access";
-import { ANSWERED, isStillCaller, type Operation, problem } from "@sluice/http-api";
+import { type Caller, may } from "@sluice/access";
+import { ANSWERED, isStillCaller, type Operation, type Problem, problem } from "@sluice/http-api";
 import {
   fetchLarge,
   matchesName,
@@ -11,6 +11,7 @@ import {
   type TakenView,
 } from "@sluice/job-queue";
 import { type BodyOf, JOBS } from "@sluice/wire";
+import { z } from "zod";
 import { giveBack } from "../queue-port.ts";
 import { TOKEN_ENDED } from "../still.ts";
 import { printTaken } from "./answers.ts";
@@ -19,45 +20,45 @@ import { patienceOf, serve, SILENCE } from "./serve.ts";
 import { tenantProblem } from "./tenancy.ts";
 
 export const workerOperations = (ports: JobPorts): readonly Operation[] => [
-  serve(JOBS.takeJobs, async ({ body, caller, response }) => {
-    const { worker, tenants = caller.tenants, limit, waitMs } = body;
-    for (const tenant of tenants === "all" ? [] : tenants) {
-      const refused = tenantProblem(caller, tenant, body.tenants === undefined ? "look" : "act");
-      if (refused !== null) return { problem: refused };
-    }
-    const { gone, over } = patienceOf(response, ports.leaving);
-    const without = may(caller, "act-on-fleet-jobs").ok ? [] : [SYSTEM_TENANT];
-    const wanted = tenants === "all" ? tenants : tenants.filter((tenant) => !without.includes(tenant));
-    const asked = { worker, tenants: wanted, without, limit, waitMs, gone: over };
-    const jobs = await whole(ports, await ports.take({ ...asked, ...narrowedBy(body, ports) }));
-    const isStill = jobs.length === 0 || (await isStillCaller(response));
-    if (gone.aborted || !isStill) {
-      await ungive(ports, jobs);
-      return isStill ? ANSWERED : { problem: problem("UNAUTHENTICATED", TOKEN_ENDED.text) };
-    }
-    tellTaken(ports, jobs, { caller: caller.name, worker });
-    return { json: `{"jobs":[${jobs.map(printFairly).join(",")}]}` };
-  }),
-  serve(JOBS.renewLeases, async ({ body, caller }) => {
-    const byTenant = new Map<string, { readonly id: number; readonly token: string }[]>();
-    for (const { tenant, jobID, lease } of body.leases) {
-      const own = byTenant.get(tenant) ?? [];
-      own.push({ id: jobID, token: lease });
-      byTenant.set(tenant, own);
-    }
-    for (const tenant of byTenant.keys()) {
-      const refused = tenantProblem(caller, tenant, "act");
-      if (refused !== null) return { problem: refused };
-    }
-    const asked = [...byTenant].map(([tenant, leases]) =>
-      ports.queue.ask(tenant, { verb: "RenewLeases", tenant, leases }),
-    );
-    // A shard that does not answer has lost nobody's lease: its next owner gives each its full time.
-    const lost = (await Promise.all(asked)).flatMap((answer) =>
-      answer?.content.kind === "lost" ? [...answer.content.ids] : [],
-    );
-    return { value: { lost } };
-  }),
+  serve(
+    JOBS.takeJobs,
+    async ({ body, caller, response }) => {
+      const { worker, tenants = caller.tenants, limit, waitMs } = body;
+      const { gone, over } = patienceOf(response, ports.leaving);
+      const without = may(caller, "act-on-fleet-jobs").ok ? [] : [SYSTEM_TENANT];
+      const wanted = tenants === "all" ? tenants : tenants.filter((tenant) => !without.includes(tenant));
+      const asked = { worker, tenants: wanted, without, limit, waitMs, gone: over };
+      const jobs = await whole(ports, await ports.take({ ...asked, ...narrowedBy(body, ports) }));
+      const isStill = jobs.length === 0 || (await isStillCaller(response));
+      if (gone.aborted || !isStill) {
+        await ungive(ports, jobs);
+        return isStill ? ANSWERED : { problem: problem("UNAUTHENTICATED", TOKEN_ENDED.text) };
+      }
+      tellTaken(ports, jobs, { caller: caller.name, worker });
+      return { json: `{"jobs":[${jobs.map(printFairly).join(",")}]}` };
+    },
+    { refuses: (body, caller) => refusalOf(namedIn(body), caller) },
+  ),
+  serve(
+    JOBS.renewLeases,
+    async ({ body }) => {
+      const byTenant = new Map<string, { readonly id: number; readonly token: string }[]>();
+      for (const { tenant, jobID, lease } of body.leases) {
+        const own = byTenant.get(tenant) ?? [];
+        own.push({ id: jobID, token: lease });
+        byTenant.set(tenant, own);
+      }
+      const asked = [...byTenant].map(([tenant, leases]) =>
+        ports.queue.ask(tenant, { verb: "RenewLeases", tenant, leases }),
+      );
+      // A shard that does not answer has lost nobody's lease: its next owner gives each its full time.
+      const lost = (await Promise.all(asked)).flatMap((answer) =>
+        answer?.content.kind === "lost" ? [...answer.content.ids] : [],
+      );
+      return { value: { lost } };
+    },
+    { refuses: (body, caller) => refusalOf(leasedIn(body), caller) },
+  ),
   serve(JOBS.releaseWorker, async ({ params: { worker } }) => {
     const answers = [...(await ports.everyShard({ verb: "ReleaseWorker", worker })).values()];
     const released = answers.flatMap((answer) => (answer?.content.kind === "released" ? [...answer.content.ids] : []));
@@ -70,6 +71,21 @@ export const workerOperations = (ports: JobPorts): readonly Operation[] => [
     return workers === null ? SILENCE : { value: { items: [...workers] } };
   }),
 ];
+
+/** As far as it can be read: what is wrong with the rest is not said to callers of other tenants. */
+const Named = z.looseObject({ tenants: z.array(z.string()) });
+const namedIn = (body: unknown): readonly string[] => Named.safeParse(body).data?.tenants ?? [];
+const Leased = z.looseObject({ leases: z.array(z.looseObject({ tenant: z.string() })) });
+const leasedIn = (body: unknown): readonly string[] =>
+  Leased.safeParse(body).data?.leases.map(({ tenant }) => tenant) ?? [];
+
+function refusalOf(tenants: readonly string[], caller: Caller): Problem | null {
+  for (const tenant of new Set(tenants)) {
+    const refused = tenantProblem(caller, tenant, "act");
+    if (refused !== null) return refused;
+  }
+  return null;
+}
 
 function narrowedBy(
   { types, handled = false, besides = [] }: BodyOf<typeof JOBS.takeJobs>,

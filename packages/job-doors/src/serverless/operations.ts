@@ -1,6 +1,7 @@
 /** The serverless document's endpoints, at the paths that it gives them. A client is a tenant. */
 import {
   ANSWERED,
+  type Before,
   callerOf,
   operation,
   type Operation,
@@ -15,7 +16,7 @@ import { problemOf } from "../http/answers.ts";
 import { NO_HANDLER } from "../http/handler-operations.ts";
 import type { JobPorts } from "../http/ports.ts";
 import { readText } from "../http/read-text.ts";
-import { type Response, SILENCE } from "../http/serve.ts";
+import { SILENCE } from "../http/serve.ts";
 import { type Intent, tenantProblem } from "../http/tenancy.ts";
 import { statusOnly } from "../queue-port.ts";
 import { printIds, readAdding } from "./jobs.ts";
@@ -36,8 +37,10 @@ export const serverlessOperations = (ports: JobPorts): readonly Operation[] => [
   ...(["post", "delete"] as const).map((method) => deleteHandler(ports, method)),
 ];
 
-const refusal = (response: Response, client: string, intent: Intent): Problem | null =>
-  tenantProblem(callerOf(response), client, intent);
+/** Before anything is said of the rest of the request. */
+const only = (intent: Intent): Before<typeof ofType> => ({
+  refusePath: ({ client }, _request, response) => tenantProblem(callerOf(response), client, intent),
+});
 
 function addJobs({ addLines, hear }: JobPorts): Operation {
   const spec = {
@@ -52,20 +55,24 @@ function addJobs({ addLines, hear }: JobPorts): Operation {
     responses: { 200: { description: "the ids", content: { "text/plain": z.string() } } },
     problems,
   } as const;
-  return operation(spec, async ({ params: { client, type } }, request, response) => {
-    const refused = refusal(response, client, "act");
-    if (refused !== null) return { problem: refused };
-    const body = await readText(request, ADD_BYTES);
-    if ("problem" in body) return body;
-    const payloads = readAdding(client, type, body.text);
-    const reply = isStatus(payloads) ? statusOnly(payloads) : await addLines({ tenant: client, name: type }, payloads);
-    const found = problemOf(reply);
-    if (found !== null) return { problem: found };
-    const ids = reply.content.kind === "ids" ? reply.content.ids : [];
-    hear({ what: "came", door: "serverless", caller: callerOf(response).name, tenant: client, ids, names: [type] });
-    response.status(200).type("text/plain").send(printIds(reply));
-    return ANSWERED;
-  });
+  return operation(
+    spec,
+    async ({ params: { client, type } }, request, response) => {
+      const body = await readText(request, ADD_BYTES);
+      if ("problem" in body) return body;
+      const payloads = readAdding(client, type, body.text);
+      const reply = isStatus(payloads)
+        ? statusOnly(payloads)
+        : await addLines({ tenant: client, name: type }, payloads);
+      const found = problemOf(reply);
+      if (found !== null) return { problem: found };
+      const ids = reply.content.kind === "ids" ? reply.content.ids : [];
+      hear({ what: "came", door: "serverless", caller: callerOf(response).name, tenant: client, ids, names: [type] });
+      response.status(200).type("text/plain").send(printIds(reply));
+      return ANSWERED;
+    },
+    only("act"),
+  );
 }
 
 function addHandler({ handlers }: JobPorts): Operation {
@@ -87,17 +94,19 @@ function addHandler({ handlers }: JobPorts): Operation {
     responses: { 200: handlerAnswer },
     problems,
   } as const;
-  return operation(spec, async ({ params: { client, type }, query: { method } }, request, response) => {
-    const refused = refusal(response, client, "act");
-    if (refused !== null) return { problem: refused };
-    const body = await readText(request, 2 * HANDLER_BYTES);
-    if ("problem" in body) return body;
-    const spec = specOf(body.text, method, request.is("json") !== false);
-    if ("problem" in spec) return spec;
-    const put = await handlers.put(client, type, spec.spec, callerOf(response).name);
-    if (put.ok) return { status: 200, body: put.handler };
-    return put.why === "invalid" ? { problem: problem("INVALID_REQUEST", put.detail) } : SILENCE;
-  });
+  return operation(
+    spec,
+    async ({ params: { client, type }, query: { method } }, request, response) => {
+      const body = await readText(request, 2 * HANDLER_BYTES);
+      if ("problem" in body) return body;
+      const spec = specOf(body.text, method, request.is("json") !== false);
+      if ("problem" in spec) return spec;
+      const put = await handlers.put(client, type, spec.spec, callerOf(response).name);
+      if (put.ok) return { status: 200, body: put.handler };
+      return put.why === "invalid" ? { problem: problem("INVALID_REQUEST", put.detail) } : SILENCE;
+    },
+    only("act"),
+  );
 }
 
 function specOf(
@@ -135,13 +144,15 @@ function getHandler({ handlers }: JobPorts): Operation {
     responses: { 200: handlerAnswer },
     problems,
   } as const;
-  return operation(spec, async ({ params: { client, type } }, _request, response) => {
-    const refused = refusal(response, client, "look");
-    if (refused !== null) return { problem: refused };
-    const found = await handlers.get(client, type);
-    if (found === "silence") return SILENCE;
-    return found === null ? NO_HANDLER : { status: 200, body: found };
-  });
+  return operation(
+    spec,
+    async ({ params: { client, type } }) => {
+      const found = await handlers.get(client, type);
+      if (found === "silence") return SILENCE;
+      return found === null ? NO_HANDLER : { status: 200, body: found };
+    },
+    only("look"),
+  );
 }
 
 function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Operation {
@@ -158,11 +169,13 @@ function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Opera
     },
     problems,
   };
-  return operation(spec, async ({ params: { client, type } }, _request, response) => {
-    const refused = refusal(response, client, "act");
-    if (refused !== null) return { problem: refused };
-    const versions = await handlers.remove(client, type, callerOf(response).name);
-    if (versions === "silence") return SILENCE;
-    return versions.length === 0 ? NO_HANDLER : { status: 200, body: { versions } };
-  });
+  return operation(
+    spec,
+    async ({ params: { client, type } }, _request, response) => {
+      const versions = await handlers.remove(client, type, callerOf(response).name);
+      if (versions === "silence") return SILENCE;
+      return versions.length === 0 ? NO_HANDLER : { status: 200, body: { versions } };
+    },
+    only("act"),
+  );
 }

@@ -1,6 +1,7 @@
 /** /metrics, /livez, /readyz and /progress, on a port of their own so that a network policy can close the others. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
+import { isThisMachine } from "@sluice/zookeeper";
 import type { Registry } from "prom-client";
 import type { HandEntry } from "../engine/in-hand.ts";
 import { type Check, printChecks } from "./health.ts";
@@ -56,7 +57,19 @@ const json = (status: number, body: unknown): Reply => ({
   body: JSON.stringify(body),
 });
 
+/**
+ * A name that others can point at this machine would let their pages read a port that only this machine reaches. An address is
+ * nobody's to point elsewhere; on other interfaces names are the network's, and scrapers use them.
+ */
+function isAnswered({ host }: Pick<OpsServerParts, "host">, { headers }: IncomingMessage): boolean {
+  if (!isThisMachine(host)) return true;
+  const url = `http://${headers.host ?? ""}`;
+  const name = URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$/, "$1") : "";
+  return name === "localhost" || name === host || isIP(name) !== 0;
+}
+
 async function reply(parts: OpsServerParts, request: IncomingMessage): Promise<Reply> {
+  if (!isAnswered(parts, request)) return text(403, "ask by an address, or as localhost\n");
   if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET\n");
   const url = new URL(request.url ?? "/", "http://localhost");
   switch (url.pathname) {

@@ -1,6 +1,6 @@
 /** What operators do: to a job, a batch, a collection, the queue, a stage, a worker. */
-import { may } from "@sluice/access";
-import { type Operation, problem } from "@sluice/http-api";
+import { type Caller, inScope, may } from "@sluice/access";
+import { type Operation, type Problem, problem } from "@sluice/http-api";
 import {
   actOnBatch,
   type HoldTarget,
@@ -9,6 +9,7 @@ import {
   readBatch,
   releaseHold,
   setHold,
+  type Viewed,
 } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
 import { ADMIN, type Done, type SwitchRequest } from "@sluice/wire";
@@ -24,47 +25,61 @@ import { type Seen, serve } from "./serve.ts";
 import { batchWarning, jobWarning } from "./told.ts";
 
 export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
-  serve(ADMIN.jobAction, async ({ params, body, caller, response }) => {
-    const open = connected(deps.queue);
-    const wish = orderOf(body);
-    if ("problem" in wish) return wish;
-    if (open === null) return SILENCE;
-    const found = foundOr(await lookUpJob(open, params.id, caller.scope), "job");
-    if ("problem" in found) return found;
-    const { id, batchId, configuration } = found.value;
-    const batch = foundOr(await readBatch(open.context.session, batchId), "batch");
-    if ("problem" in batch) return batch;
-    const warning = jobWarning(body, found.value, batch.value, deps.profiles.get(configuration.profile_name));
-    if (warning !== null && body.confirm !== true) return confirmation(warning);
-    const { action, reason } = body;
-    const message = `${id}: ${action} was done`;
-    const what: Change = { caller, response, action: `job.${action}`, target: id, reason, message, what: "job" };
-    return await change(deps, what, (operator) => orderJob(open.context, operator, wish.order, id));
-  }),
-  serve(ADMIN.batchAction, async ({ params, body, caller, response }) => {
-    const allowed = may(caller, body.action === "clean-up" ? "clean-up-batches" : "act-on-deposits");
-    if (!allowed.ok) return { problem: problem("FORBIDDEN", allowed.why) };
-    const open = connected(deps.queue);
-    if (open === null) return SILENCE;
-    const found = foundOr(await lookUpBatch(open, params.id, caller.scope), "batch");
-    if ("problem" in found) return found;
-    const { id } = found.value;
-    const { action, reason, confirm } = body;
-    const warning = batchWarning(body, found.value);
-    if (warning !== null && confirm !== true) return confirmation(warning);
-    const message = action === "clean-up" ? `${id}: the reporter cleans it up` : `${id}: ${action} was done`;
-    const what: Change = { caller, response, action: `batch.${action}`, target: id, reason, message, what: "batch" };
-    return await change(deps, what, (operator) =>
-      action === "clean-up" ? orderCleanUp(open.context, operator, id) : actOnBatch(open.context, operator, action, id),
-    );
-  }),
-  serve(ADMIN.collectionAction, async ({ params: { name }, body, caller, response }) => {
-    const open = connected(deps.queue);
-    if (open === null) return SILENCE;
-    if (!(await isCollection(deps, open, name))) return nothing("collection");
-    const what = { caller, response, target: name, what: "collection", message: switched(name, body) };
-    return await turn(deps, open, { kind: "collection", profile: name }, body, what);
-  }),
+  serve(
+    ADMIN.jobAction,
+    async ({ params, body, caller, response }) => {
+      const open = connected(deps.queue);
+      const wish = orderOf(body);
+      if ("problem" in wish) return wish;
+      if (open === null) return SILENCE;
+      const found = foundOr(await lookUpJob(open, params.id, caller.scope), "job");
+      if ("problem" in found) return found;
+      const { id, batchId, configuration } = found.value;
+      const batch = foundOr(await readBatch(open.context.session, batchId), "batch");
+      if ("problem" in batch) return batch;
+      const warning = jobWarning(body, found.value, batch.value, deps.profiles.get(configuration.profile_name));
+      if (warning !== null && body.confirm !== true) return confirmation(warning);
+      const { action, reason } = body;
+      const message = `${id}: ${action} was done`;
+      const what: Change = { caller, response, action: `job.${action}`, target: id, reason, message, what: "job" };
+      return await change(deps, what, (operator) => orderJob(open.context, operator, wish.order, id));
+    },
+    seen(deps, ({ id }, open, { scope }) => lookUpJob(open, id, scope), "job"),
+  ),
+  serve(
+    ADMIN.batchAction,
+    async ({ params, body, caller, response }) => {
+      const allowed = may(caller, body.action === "clean-up" ? "clean-up-batches" : "act-on-deposits");
+      if (!allowed.ok) return { problem: problem("FORBIDDEN", allowed.why) };
+      const open = connected(deps.queue);
+      if (open === null) return SILENCE;
+      const found = foundOr(await lookUpBatch(open, params.id, caller.scope), "batch");
+      if ("problem" in found) return found;
+      const { id } = found.value;
+      const { action, reason, confirm } = body;
+      const warning = batchWarning(body, found.value);
+      if (warning !== null && confirm !== true) return confirmation(warning);
+      const message = action === "clean-up" ? `${id}: the reporter cleans it up` : `${id}: ${action} was done`;
+      const what: Change = { caller, response, action: `batch.${action}`, target: id, reason, message, what: "batch" };
+      return await change(deps, what, (operator) =>
+        action === "clean-up"
+          ? orderCleanUp(open.context, operator, id)
+          : actOnBatch(open.context, operator, action, id),
+      );
+    },
+    seen(deps, ({ id }, open, { scope }) => lookUpBatch(open, id, scope), "batch"),
+  ),
+  serve(
+    ADMIN.collectionAction,
+    async ({ params: { name }, body, caller, response }) => {
+      const open = connected(deps.queue);
+      if (open === null) return SILENCE;
+      if (!(await isCollection(deps, open, name))) return nothing("collection");
+      const what = { caller, response, target: name, what: "collection", message: switched(name, body) };
+      return await turn(deps, open, { kind: "collection", profile: name }, body, what);
+    },
+    ({ name }, { scope }) => (inScope(scope, name) ? null : nothing("collection").problem),
+  ),
   serve(ADMIN.queueAction, async ({ body, caller, response }) => {
     const open = connected(deps.queue);
     if (open === null) return SILENCE;
@@ -105,6 +120,19 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
     });
   }),
 ];
+
+/** What is not there for the caller; while nobody can say that, the action finds out. */
+const seen =
+  <T>(
+    { queue }: Pick<AdminDeps, "queue">,
+    look: (params: { readonly id: string }, open: OpenQueue, caller: Caller) => Promise<Viewed<T>>,
+    what: string,
+  ) =>
+  async (params: { readonly id: string }, caller: Caller): Promise<Problem | null> => {
+    const open = connected(queue);
+    const found = open === null ? null : await look(params, open, caller);
+    return found?.kind === "none" ? nothing(what).problem : null;
+  };
 
 const switched = (name: string, { action, until }: SwitchRequest): string =>
   action === "hold" ? `${name} is held${until === undefined ? "" : ` until ${until}`}` : `${name} is released`;

@@ -1,5 +1,5 @@
 /** The console's files, as they were built: read once, sent packed, kept by browsers for as long as their names last. */
-import { problem, sendProblem } from "@sluice/http-api";
+import { named, problem, sendProblem } from "@sluice/http-api";
 import type { IRouter, Request, RequestHandler } from "express";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -36,6 +36,7 @@ interface Asset {
 const NOT_BUILT = problem(
   "UNAVAILABLE",
   "the console has not been built (npm run build); the API works without it, and is described at /docs",
+  { retryAfterSeconds: 60 },
 );
 
 export function addConsole(router: IRouter, folder: string): void {
@@ -45,7 +46,7 @@ export function addConsole(router: IRouter, folder: string): void {
     router.get("/", (_request, response) => sendProblem(response, NOT_BUILT));
     return;
   }
-  router.use(((request, response, next) => {
+  const pages: RequestHandler = (request, response, next) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
       next();
       return;
@@ -66,7 +67,8 @@ export function addConsole(router: IRouter, folder: string): void {
       ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
     });
     response.send(encoding === undefined ? asset.plain : asset.packed[encoding]);
-  }) satisfies RequestHandler);
+  };
+  router.use(named("consolePages", pages));
 }
 
 /** The console has addresses of its own: each of them is the same page. */

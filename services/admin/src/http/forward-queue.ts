@@ -2,7 +2,7 @@
  * The general job queue has an API of its own. The console speaks to one server only, so that server passes on what is asked
  * under /v1/queue/, in the caller's own name: who may do what is decided there, once.
  */
-import { credentialsOf, type Problem, problem, requestIdOf, sendProblem } from "@sluice/http-api";
+import { credentialsOf, named, type Problem, problem, requestIdOf, sendProblem } from "@sluice/http-api";
 import type { Request, RequestHandler, Response } from "express";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -28,13 +28,14 @@ const PASSED_ON = ["content-type", "content-disposition", "etag", "job-status", 
 const NO_QUEUE = problem(
   "UNAVAILABLE",
   "this admin knows no job queue: set JOB_API_URL to where a job-api listens, such as http://127.0.0.1:8082",
+  { retryAfterSeconds: 60 },
 );
 const NO_ANSWER = problem("UNAVAILABLE", "the job queue does not answer just now", { retryAfterSeconds: 5 });
 const TOO_LARGE = problem("PAYLOAD_TOO_LARGE", `at most ${BODY_BYTES} bytes are passed on to the job queue`);
 
 export function forwardToQueue(options: ForwardOptions): RequestHandler {
   const { baseUrl, onAnswered, timeoutMs = TIMEOUT_MS } = options;
-  return async (request, response) => {
+  return named("forwardToQueue", async (request, response) => {
     response.once("finish", () => onAnswered(response.statusCode));
     if (baseUrl === null) {
       sendProblem(response, NO_QUEUE);
@@ -58,7 +59,7 @@ export function forwardToQueue(options: ForwardOptions): RequestHandler {
     } finally {
       clearTimeout(timer);
     }
-  };
+  });
 }
 
 /** The path is the caller's, but only below /v1/: dots in it are taken out by the URL before it is looked at. */

@@ -14,6 +14,7 @@ const NO_INTAKE = {
   problem: problem(
     "UNAVAILABLE",
     "this admin knows no intake: set INTAKE_URL to where a batch-intake listens, such as http://127.0.0.1:8080",
+    { retryAfterSeconds: 60 },
   ),
 } as const;
 

@@ -6,6 +6,7 @@ import {
   endpointSpec,
   operation,
   type Operation,
+  type OperationHandler,
   type OperationSpec,
   type Problem,
   type ProblemCode,
@@ -35,14 +36,24 @@ export type Handler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTyp
   asked: Asked<P, Q, B>,
 ) => Promise<Served<z.output<A>>> | Served<z.output<A>>;
 
+/** Why what the path names is not there for this caller; asked before the body is looked at, so that nothing is said of it. */
+export type Refuses<P extends z.ZodType> = (
+  params: z.output<P>,
+  caller: Caller,
+) => Promise<Problem | null> | Problem | null;
+
 export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<P, Q, B, A>,
   handle: Handler<P, Q, B, A>,
+  refuses: Refuses<P> = () => null,
 ): Operation {
-  return operation(specOf(endpoint), async (input, request, response) => {
+  const answer: OperationHandler<P, Q, B> = async (input, request, response) => {
     const served = await handle({ ...input, caller: callerOf(response), request, response });
     if (served === ANSWERED || "problem" in served) return served;
     return replyOf(endpoint.status, served.value, request);
+  };
+  return operation(specOf(endpoint), answer, {
+    refusePath: (params, _request, response) => refuses(params, callerOf(response)),
   });
 }
 

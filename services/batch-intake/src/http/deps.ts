@@ -88,7 +88,9 @@ export function refusalProblem(refusal: Refusal, where: "form" | "body"): Proble
     case "needs-token":
       return problem("FORBIDDEN", "deposits for later take a token: nobody can ask your provider at the time of a run");
     case "too-many-schedules":
-      return problem("TOO_MANY_REQUESTS", `you have ${refusal.most} schedules, which is the limit: cancel one first`);
+      return problem("TOO_MANY_REQUESTS", `you have ${refusal.most} schedules, which is the limit: cancel one first`, {
+        retryAfterSeconds: QUOTA_RETRY_SECONDS,
+      });
     case "unavailable":
       return unavailable(refusal.why);
   }

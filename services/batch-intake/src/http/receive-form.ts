@@ -28,6 +28,9 @@ const FIELDS_MAX = 100;
 const FIELD_BYTES_MAX = 64 * 1024;
 const FILES_MAX = 100;
 const FILE_FIELD = "file";
+const TOO_MANY_FILES = problem("PAYLOAD_TOO_LARGE", `the form has more than ${FILES_MAX} files`, {
+  errors: [{ field: FILE_FIELD, detail: `more than ${FILES_MAX} files` }],
+});
 /** Fields and the heads of parts, beside the files. */
 const OVERHEAD_BYTES = FIELDS_MAX * FIELD_BYTES_MAX + FILES_MAX * 4_096;
 
@@ -105,7 +108,9 @@ class FormReceiver {
       });
       parser.on("field", (name, value, _nameCut, cut) => this.#takeField(name, value, cut));
       parser.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename));
-      parser.on("fieldsLimit", () => this.#complain(problem("MALFORMED_REQUEST", `more than ${FIELDS_MAX} fields`)));
+      parser.on("fieldsLimit", () =>
+        this.#complain(problem("PAYLOAD_TOO_LARGE", `the form has more than ${FIELDS_MAX} fields`)),
+      );
       this.#req.once("close", () => {
         if (this.#req.complete) return;
         this.#isGone = true;
@@ -183,7 +188,7 @@ class FormReceiver {
 
   #fileProblem(field: string): Problem | null {
     if (field !== FILE_FIELD) return wrongField(field, `is a file; files are expected in the field ${FILE_FIELD}`);
-    return this.#files.length < FILES_MAX ? null : wrongField(field, `more than ${FILES_MAX} files`);
+    return this.#files.length < FILES_MAX ? null : TOO_MANY_FILES;
   }
 
   async #store(slot: number, stream: BusboyFileStream, name: string): Promise<ReceivedFile | null> {

@@ -58,7 +58,7 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
       (await isStillCaller(response))
         ? await postBatch(deps, depositorOf(callerOf(response)), body, request)
         : { problem: TOKEN_ENDED },
-    (request, response) => takeForm(deps, request, response, batchFormDialect(response)),
+    { takeForm: (request, response) => takeForm(deps, request, response, batchFormDialect(response)) },
   ),
 ];
 

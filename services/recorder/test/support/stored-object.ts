@@ -18,6 +18,8 @@ export interface Deposit {
   readonly localIds?: readonly string[];
   readonly who?: string;
   readonly owner?: string;
+  /** It was deposited for. */
+  readonly collection?: string;
   readonly storageNode?: string;
 }
 
@@ -39,7 +41,7 @@ export function write(path: string, text: string): void {
 /** The texts that the processor adds to every version. */
 export function systemFilesOf(
   ark: string,
-  { job = 1, localIds = [], who = "Ann", owner = OWNER, storageNode }: Deposit,
+  { job = 1, localIds = [], who = "Ann", owner = OWNER, collection, storageNode }: Deposit,
 ): Record<string, string> {
   const ingest = {
     batch: "bid0000000001",
@@ -50,10 +52,11 @@ export function systemFilesOf(
     submissionDate: "2026-02-01T00:00:00Z",
     storageService: "file:///srv/store",
     ...(storageNode === undefined ? {} : { storageNode }),
+    ...(collection === undefined ? {} : { collection }),
   };
   return withFolder("system", {
     "mrt-owner.txt": printOwner(owner),
-    "mrt-membership.txt": printMembership([COLLECTION]),
+    "mrt-membership.txt": printMembership([collection ?? COLLECTION]),
     "mrt-mom.txt": printMom({ type: "MRT-curatorial", role: "MRT-content", primaryId: ark, localIds }),
     "mrt-erc.txt": printErc({ who, what: "Hello", primaryId: ark, localIds }),
     "mrt-ingest.txt": printIngestFile(ingest),
