@@ -16,7 +16,7 @@ export function beginCounting({ metrics, actor: { stage } }: Scope): void {
 export function observeTaken(scope: Scope, task: JobTask): void {
   const { stage } = scope.actor;
   const { job, lease } = task.loaded;
-  scope.inHand.take(job.id, job.batchId, job.attempt);
+  scope.inHand.take(job.id, job.batchId, job.attempt, job.configuration.profile_name);
   scope.metrics.inProgress.inc({ stage });
   scope.metrics.wait.observe({ stage }, lease.waitedMs / 1000);
   scope.probe({ kind: "claimed", job: job.id });
