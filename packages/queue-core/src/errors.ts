@@ -41,6 +41,27 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** What the depositor gave is to blame: nobody of the team need look at it. */
+const OF_THE_DEPOSIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "PAYLOAD_DIGEST_MISMATCH",
+  "MANIFEST_CORRUPT",
+  "UNSUPPORTED_TYPE",
+  "NAME_REFUSED",
+  "URL_REFUSED",
+  "DOWNLOAD_FAILED",
+  "DIGEST_MISMATCH",
+  "SIZE_MISMATCH",
+  "DIGEST_UNSUPPORTED",
+  "CONTAINER_CORRUPT",
+  "CONTAINER_REFUSED",
+  "CONTAINER_TIMEOUT",
+  "METADATA_INVALID",
+  "IDENTIFIER_CONFLICT",
+  "COLLECTION_MISMATCH",
+]);
+
+export const isOfTheDeposit = (code: ErrorCode): boolean => OF_THE_DEPOSIT.has(code);
+
 /** A status node's message stays readable in a console and small in the tree. */
 const MESSAGE_MAX = 2_000;
 
