@@ -94,6 +94,9 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
         INVENTORY_URL: `sqlite:${join(dataDir, "inventory.db")}`,
         MAIL_URL: `outbox:${join(dataDir, "outbox")}`,
         ALLOW_LOOPBACK: "true",
+        // However full the disk of this machine is, what tests deposit fits on it.
+        SPACE_LIMIT: "0.99",
+        SPACE_LIMIT_UNKNOWN: "0.99",
         METRICS_PORT: String(metricsPort),
         PORT: String(port),
         WORKER_ID: name,

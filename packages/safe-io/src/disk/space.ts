@@ -5,6 +5,7 @@ import type { Outcome } from "../outcome.ts";
 import { attempt } from "./fault.ts";
 
 export interface VolumeSpace {
+  /** Used, or free for everybody. */
   readonly totalBytes: number;
   /** What a process without privileges can still write. */
   readonly freeBytes: number;
@@ -13,9 +14,19 @@ export interface VolumeSpace {
 /** The volume that a path is on. */
 export const volumeSpace = (path: string): Promise<Outcome<VolumeSpace>> =>
   attempt(path, async () => {
-    const { bsize, blocks, bavail } = await statfs(path);
-    return { totalBytes: bsize * blocks, freeBytes: bsize * bavail };
+    return roomOf(await statfs(path));
   });
+
+/**
+ * As df reckons it. Blocks that the file system keeps back for root or a quota are neither used nor free: counted as
+ * used, they would stop jobs on a volume that is almost empty.
+ */
+export const roomOf = ({ bsize, blocks, bfree, bavail }: Blocks): VolumeSpace => ({
+  totalBytes: bsize * (blocks - bfree + bavail),
+  freeBytes: bsize * bavail,
+});
+
+type Blocks = Readonly<Record<"bsize" | "blocks" | "bfree" | "bavail", number>>;
 
 /** Bytes of all files below a path, unfinished ones too, links not followed; 0 if there is nothing. */
 export async function folderSize(path: string): Promise<Outcome<number>> {
