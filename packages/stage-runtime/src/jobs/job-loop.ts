@@ -88,7 +88,7 @@ class JobLoop {
     await this.#scope.fleetIdGuard.check();
     this.#scope.pulse.sawQueue();
     const inTheWay = this.#collectionInTheWay();
-    return inTheWay !== undefined && (await this.#fill(1, inTheWay));
+    return inTheWay !== undefined && (await this.#fill(LENT_PLACES, inTheWay));
   }
 
   /**
@@ -164,6 +164,8 @@ class JobLoop {
 
 const UNREADABLE_DELAY_MS = 5 * 60_000;
 const LOAD_ROUNDS_MAX = 5;
+/** Beyond the concurrency, while one collection holds all of it. */
+const LENT_PLACES = 1;
 
 function howToPick(duty: JobStage, scope: Scope, waker: Waker): { picker: Picker; passage: Passage } {
   if (duty.admit !== undefined) {
