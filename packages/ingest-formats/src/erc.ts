@@ -37,10 +37,13 @@ export function parseErc(text: string): Parsed<Erc> {
     return refused({ code: "ERC_HEADER_MISSING", message: "there is no erc: line", column: "erc", expected: "erc:" });
   }
   const where = valuesOf(anvl.value, "where");
-  const primaryId = where.find((value) => value.startsWith("ark:"));
-  const localIds = mergeLocalIds(...where.filter((value) => !value.startsWith("ark:")).map(parseLocalIds));
+  const primaryId = where.find((value) => isArkLike(value));
+  const localIds = mergeLocalIds(...where.filter((value) => !isArkLike(value)).map(parseLocalIds));
   return parsed({ ...textElements(anvl.value), ...(primaryId === undefined ? {} : { primaryId }), localIds });
 }
+
+/** Whether it is one is judged by whoever uses it: what looks like an ARK is never taken for a local id. */
+const isArkLike = (value: string): boolean => /^ark:/i.test(value);
 
 function textElements(elements: readonly AnvlElement[]): Pick<Erc, "who" | "what" | "when"> {
   const found: { who?: string; what?: string; when?: string } = {};

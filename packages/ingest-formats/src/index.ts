@@ -2,7 +2,7 @@ export { describeProblem, type FormatProblem, type Parsed, type ParseFailure, ty
 export { DIGEST_ALGORITHMS, DIGEST_HEX_LENGTH, parseDigest, parseDigestAlgorithm } from "./digest.ts";
 export type { Digest, DigestAlgorithm } from "./digest.ts";
 export { mergeLocalIds, parseLocalIds, printLocalIds } from "./local-ids.ts";
-export { type Ark, arkLockName, isArk, parseArk, printArk } from "./ark.ts";
+export { type Ark, arkLockName, isArk, parseArk, parseObjectArk, printArk } from "./ark.ts";
 export { hasValidCheckCharacter, mintNoidArk, noidCapacity, noidCheckCharacter, type NoidTemplate } from "./noid.ts";
 export { batchPriority, clampPriority, PRIORITY_FIRST, PRIORITY_LAST } from "./priority.ts";
 export { type AnvlElement, parseAnvl, printAnvl, UNASSIGNED } from "./anvl.ts";

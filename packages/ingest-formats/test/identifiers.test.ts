@@ -17,6 +17,7 @@ import {
   noidCapacity,
   noidCheckCharacter,
   parseArk,
+  parseObjectArk,
   parseDigest,
   parseDigestAlgorithm,
   parseLocalIds,
@@ -45,7 +46,6 @@ describe("ARK", () => {
     "ark:/99999",
     "ark:/99999/",
     "doi:10.5/x",
-    "ARK:/1/a",
     "ark:/1/a b",
     "ark:/1/a\n",
     "ark:/1/\0",
@@ -53,6 +53,43 @@ describe("ARK", () => {
   ])("%j is none", (text) =>
     expect(parseArk(text)).toMatchObject({ ok: false, problems: [{ code: "ARK_MALFORMED" }] }),
   );
+
+  test.each([
+    "ark:/99999/fk4hers",
+    "ark:99999/fk4hers",
+    "ARK:/99999/fk4hers",
+    "Ark:99999/fk4-hers",
+    "ark:/99999/-f-k4-hers-",
+    "ark:/99999/fk4hers/",
+    "ark:/99999/fk4-hers-/",
+  ])("of an object is one, whichever way it is written: %s", (text) => {
+    const ark = parseObjectArk(text);
+    expect(ark.ok && printArk(ark.value)).toBe("ark:/99999/fk4hers");
+  });
+
+  test("has letters, small and large, that differ in the name, and do not in the number", () => {
+    const printed = ["ark:/B5060/Dx", "ark:/b5060/dx"].map((text) => {
+      const ark = parseObjectArk(text);
+      return ark.ok && printArk(ark.value);
+    });
+    expect(printed).toEqual(["ark:/b5060/Dx", "ark:/b5060/dx"]);
+  });
+
+  test.each([
+    ["ark:/99999/fk4hers/..", "a part"],
+    ["ark:/99999/fk4hers/.", "a part"],
+    ["ark:/99999/fk4hers//", "a part"],
+    ["ark:/99999/fk4hers/producer/a.txt", "a part"],
+    ["ark:/99999/fk4hers.v2", "a part"],
+    ["ark:/99999/fk4%68ers", "%"],
+    ["ark:/99999/---", "is no ARK"],
+    ["ark:/99999/../fk4hers", "is no ARK"],
+    ["doi:10.5/x", "is no ARK"],
+  ])("%s is not that of an object, and it is said why", (text, why) => {
+    const ark = parseObjectArk(text);
+    expect(ark).toMatchObject({ ok: false, problems: [{ code: "ARK_MALFORMED" }] });
+    expect(!ark.ok && ark.problems[0]?.message).toContain(why);
+  });
 
   test("becomes the lock name that Merritt's libraries use", () => {
     expect(arkLockName("ark:/99999/fk4555")).toBe("ark_99999_fk4555");

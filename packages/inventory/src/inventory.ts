@@ -40,6 +40,14 @@ export interface Refused {
   readonly message: string;
 }
 
+export interface NameConflict {
+  readonly kind: "conflict";
+  /** The names to blame. */
+  readonly localIds: readonly string[];
+  /** For the log only: it names objects that whoever asked may not know. */
+  readonly message: string;
+}
+
 export type RecordResult =
   | { readonly kind: "recorded" }
   /** By an earlier run. */
@@ -47,7 +55,7 @@ export type RecordResult =
   /** The object is another owner's or collection's. */
   | { readonly kind: "foreign"; readonly message: string }
   /** A local id of the version is another object's. */
-  | { readonly kind: "conflict"; readonly message: string }
+  | NameConflict
   | Refused
   | Unavailable;
 
@@ -55,7 +63,7 @@ export type LocalIdAnswer =
   | { readonly kind: "none" }
   | { readonly kind: "found"; readonly ark: string }
   /** The names stand for different objects. */
-  | { readonly kind: "conflict"; readonly message: string }
+  | NameConflict
   | Unavailable;
 
 export interface LocalIdClaim {
@@ -68,8 +76,8 @@ export interface LocalIdClaim {
 
 export type RegisterResult =
   | { readonly kind: "registered" }
-  /** One of the names is another object's; the message names both. */
-  | { readonly kind: "conflict"; readonly message: string }
+  /** One of the names is another object's. */
+  | NameConflict
   | Refused
   | Unavailable;
 

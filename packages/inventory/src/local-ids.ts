@@ -1,9 +1,16 @@
 /** Depositors' own names: which object each stands for, per owner, for ever. */
 import { type Answer, type Database, inTransaction, reading, type Tx } from "./database.ts";
-import type { LocalIdAnswer, LocalIdClaim, LocalIdList, RegisterResult } from "./inventory.ts";
+import type { LocalIdAnswer, LocalIdClaim, LocalIdList, NameConflict, RegisterResult } from "./inventory.ts";
 
 /** Leaves the transaction, which undoes it: the name is another object's. */
-export class NameTaken extends Error {}
+export class NameTaken extends Error {
+  readonly conflict: NameConflict;
+
+  constructor(localId: string, message: string) {
+    super(message);
+    this.conflict = { kind: "conflict", localIds: [localId], message };
+  }
+}
 
 /** A row for each name that has none, in the depositor's order. */
 export async function putLocalIds(tx: Tx, { ownerArk, ark, localIds, created }: LocalIdClaim): Promise<void> {
@@ -18,7 +25,7 @@ export async function putLocalIds(tx: Tx, { ownerArk, ark, localIds, created }: 
       const row = { inv_object_ark: ark, inv_owner_ark: ownerArk, local_id: localId, created };
       await tx.insertInto("inv_localids").values(row).execute();
     } else if (holder.inv_object_ark !== ark) {
-      throw new NameTaken(`the local id ${localId} is that of ${holder.inv_object_ark}, not of ${ark}`);
+      throw new NameTaken(localId, `the local id ${localId} is that of ${holder.inv_object_ark}, not of ${ark}`);
     }
   }
 }
@@ -29,7 +36,7 @@ export async function registerLocalIds(database: Database, claim: LocalIdClaim):
     const answer = await inTransaction(database, (tx) => putLocalIds(tx, claim));
     return answer.ok ? { kind: "registered" } : answer.fault;
   } catch (error) {
-    if (error instanceof NameTaken) return { kind: "conflict", message: error.message };
+    if (error instanceof NameTaken) return error.conflict;
     throw error;
   }
 }
@@ -55,7 +62,11 @@ export async function findLocalIds(
   const other = others.find(({ inv_object_ark }) => inv_object_ark !== first.inv_object_ark);
   if (other === undefined) return { kind: "found", ark: first.inv_object_ark };
   const stands = (row: typeof first): string => `${row.local_id} is the name of ${row.inv_object_ark}`;
-  return { kind: "conflict", message: `${stands(first)}, ${stands(other)}` };
+  return {
+    kind: "conflict",
+    localIds: [first.local_id, other.local_id],
+    message: `${stands(first)}, ${stands(other)}`,
+  };
 }
 
 export async function localIdsOf(database: Database, ownerArk: string, ark: string): Promise<LocalIdList> {

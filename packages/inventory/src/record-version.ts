@@ -84,7 +84,7 @@ async function refuseIfRecorded(tx: Tx, objectId: number, version: StoredVersion
     .executeTakeFirst();
   if (there === undefined) return;
   if (there.job_id === version.ingest.job) throw new NotRecorded({ kind: "already" });
-  const message = `version ${version.number} of ${version.ark} is recorded for the job ${there.job_id}`;
+  const message = `version ${version.number} of ${version.ark} is recorded for another job`;
   throw new NotRecorded({ kind: "refused", message });
 }
 

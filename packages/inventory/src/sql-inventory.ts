@@ -33,7 +33,7 @@ async function record(
     return answer.ok ? { kind: "recorded" } : answer.fault;
   } catch (error) {
     if (error instanceof NotRecorded) return error.result;
-    if (error instanceof NameTaken) return { kind: "conflict", message: error.message };
+    if (error instanceof NameTaken) return error.conflict;
     throw error;
   }
 }

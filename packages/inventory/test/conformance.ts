@@ -165,6 +165,7 @@ export function inventoryConformance(bench: Bench): void {
       await inventory().record(aVersion({ ark: "ark:/99999/fk4two", localIds: ["box 3"] }));
       expect(await inventory().findLocalIds(OWNER, ["shelf 7", "box 3"])).toEqual({
         kind: "conflict",
+        localIds: ["box 3", "shelf 7"],
         message: "box 3 is the name of ark:/99999/fk4two, shelf 7 is the name of ark:/99999/fk4object",
       });
     });
@@ -224,6 +225,7 @@ export function inventoryConformance(bench: Bench): void {
       await claim(ONE, "shelf 7");
       expect(await claim(TWO, "box 3", "shelf 7")).toEqual({
         kind: "conflict",
+        localIds: ["shelf 7"],
         message: `the local id shelf 7 is that of ${ONE}, not of ${TWO}`,
       });
       expect(await counts(rows)).toMatchObject({ localids: 1 });

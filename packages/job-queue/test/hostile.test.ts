@@ -17,6 +17,15 @@ function commandOf(jobs: unknown): Command {
   return command;
 }
 
+describe("a name with control characters", () => {
+  test.each(["a\0b", "a\nb", "\u001b[2J", "\u0085"])("%j is refused, and it is said why", (name) => {
+    const refusal = "402 Malformed name: control characters are not allowed";
+    expect(new Bench().ask("CreateJob", { name })).toBe(refusal);
+    expect(new Bench().ask("CreateJobs", { jobs: JSON.stringify([{ name }]) })).toBe(refusal);
+    expect(new Bench().ask("CreateJob", { name: "a", onFinish: name })).toBe(refusal.replace("name", "onFinish"));
+  });
+});
+
 describe("names that every object has", () => {
   test("are no verbs", () => {
     for (const verb of ["constructor", "__proto__", "hasOwnProperty"]) expect(new Bench().ask(verb)).toMatch(/^430 /);

@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   DIGEST_UNSUPPORTED:      { resumable: false, says: "we cannot compute this digest",                         remedy: "use md5, sha-1, sha-256, sha-384, sha-512, crc-32 or adler-32" },
   CONTAINER_CORRUPT:       { resumable: true,  says: "the container is damaged, or is no zip, tar, gzip or bzip2", remedy: "mend it at its source; resume at Downloading, or submit again" },
   CONTAINER_REFUSED:       { resumable: true,  says: "the container holds what is not unpacked, or too much",  remedy: "pack it without what the message names; resume at Downloading, or submit again" },
+  CONTAINER_TIMEOUT:       { resumable: true,  says: "the container takes too long to unpack",                remedy: "depositor: submit the content as several smaller containers; operator: if the machine was slow, or `UNPACK_TIMEOUT_MS` is raised, resume at Downloading" },
   METADATA_INVALID:        { resumable: true,  says: "a file of the package that means something to us is wrong", remedy: "mend the file that the message names at its source; resume at Downloading, or submit again" },
   FILES_MISSING:           { resumable: true,  says: "the job's working files are not where they should be",  remedy: "resume at Downloading" },
   IDENTIFIER_CONFLICT:     { resumable: true,  says: "local id and ARK name different objects",               remedy: "mend the identifiers; submit again" },
@@ -39,6 +40,27 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What the depositor gave is to blame: nobody of the team need look at it. */
+const OF_THE_DEPOSIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "PAYLOAD_DIGEST_MISMATCH",
+  "MANIFEST_CORRUPT",
+  "UNSUPPORTED_TYPE",
+  "NAME_REFUSED",
+  "URL_REFUSED",
+  "DOWNLOAD_FAILED",
+  "DIGEST_MISMATCH",
+  "SIZE_MISMATCH",
+  "DIGEST_UNSUPPORTED",
+  "CONTAINER_CORRUPT",
+  "CONTAINER_REFUSED",
+  "CONTAINER_TIMEOUT",
+  "METADATA_INVALID",
+  "IDENTIFIER_CONFLICT",
+  "COLLECTION_MISMATCH",
+]);
+
+export const isOfTheDeposit = (code: ErrorCode): boolean => OF_THE_DEPOSIT.has(code);
 
 /** A status node's message stays readable in a console and small in the tree. */
 const MESSAGE_MAX = 2_000;

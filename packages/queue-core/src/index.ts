@@ -77,7 +77,7 @@ export type {
   WorkerRecord,
 } from "./records.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
-export { codeOfMessage, ERROR_CODES, failureMessage, isResumable } from "./errors.ts";
+export { codeOfMessage, ERROR_CODES, failureMessage, isOfTheDeposit, isResumable } from "./errors.ts";
 export type { ErrorCode, ErrorRow } from "./errors.ts";
 export type { Actor, QueueContext } from "./context.ts";
 export type {

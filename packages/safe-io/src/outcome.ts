@@ -16,6 +16,7 @@ export const FAULT_CODES = {
   DIGEST_MISMATCH: "another digest than announced",
   ARCHIVE_CORRUPT: "the container is damaged, or of no kind that we know",
   ARCHIVE_REFUSED: "the container holds something that we do not unpack",
+  ARCHIVE_TIMEOUT: "the container takes too long to unpack",
   // disk
   NAME_REFUSED: "the name could leave its folder or cannot be stored",
   LINK_REFUSED: "a link stands in the way",

@@ -64,6 +64,8 @@ export interface AdmissionCandidate {
   readonly id: Job["id"];
   /** The smaller the sooner. That of a job which has waited for over a day is below all others: nothing starves. */
   readonly priority: number;
+  /** How many of its collection and priority come before it: with equal priority the smaller goes first, then the older. */
+  readonly turn?: number;
   readonly spaceNeeded: number;
   readonly resource: string | undefined;
 }

@@ -57,6 +57,13 @@ test("jobs are admitted, in their order, while 6,000 wait", async () => {
   expect(ids.slice(0, 400).filter((id) => !taken.has(id))).toEqual([]);
 });
 
+test("collections are admitted in turns where there is not room for all", async () => {
+  const crowd = await world.addJobs(50, { state: "Provisioning", profile: "crowd_content", spaceNeeded: 10 });
+  const lone = await world.addJob({ number: 900, state: "Provisioning", profile: "lone_content", spaceNeeded: 10 });
+  const { pick } = pickerOn(world.session);
+  expect(await pick(20)).toEqual([crowd[0], lone, ...crowd.slice(1, 9)]);
+});
+
 test("an urgent job that comes while others are admitted already goes before them", async () => {
   await world.addJobs(50, { state: "Provisioning" });
   const { at, pick } = pickerOn(world.session);

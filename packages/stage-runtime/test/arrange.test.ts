@@ -1,13 +1,16 @@
 import { jobId, jobNumber, type QueueEntry } from "@sluice/queue-core";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { type Arrangement, arrange } from "../src/jobs/arrange.ts";
+import { type Arrangement, arrange as tiers } from "../src/jobs/arrange.ts";
 import { Waits } from "../src/jobs/waits.ts";
 
 const entry = (priority: number, number: number): QueueEntry => ({ priority, id: jobId(number) });
 const numbers = (entries: readonly QueueEntry[]): number[] => entries.map(({ id }) => jobNumber(id));
 const among = (list: readonly number[]) => (each: QueueEntry) => list.includes(jobNumber(each.id));
 const nobody = (): boolean => false;
+
+const arrange = (queue: readonly QueueEntry[], how: Arrangement): readonly QueueEntry[] =>
+  tiers(queue, how).flatMap(({ items }) => items);
 
 function view(patch: Partial<Arrangement>): Arrangement {
   return { isOwn: nobody, isLeftOver: nobody, isOverdue: nobody, random: () => 0, ...patch };

@@ -24,7 +24,7 @@ test("the node of a worker with 1,000 jobs in hand stays below 64 KB", async () 
   const parts = { scope, version: "1", sessionTimeoutMs: 10_000 };
   const registration = new Registration({ ...parts, isDraining: () => false, onNameTaken: () => undefined });
   for (let number = 1; number <= 1_000; number++) {
-    inHand.take(jobId(number), "bid0000000001", 1);
+    inHand.take(jobId(number), "bid0000000001", 1, "demo_content");
     inHand.show(jobId(number), { doneBytes: 2 ** 50, totalBytes: 2 ** 51, note: "x".repeat(500) });
   }
   expect(await registration.enter()).toBe(true);

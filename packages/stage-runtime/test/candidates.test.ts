@@ -32,7 +32,7 @@ function queueOf(initial: readonly string[]) {
     pulse: { sawQueue: () => undefined },
     probe: () => undefined,
     random: () => 0,
-    inHand: { has: (id: string) => at.inHand.has(id) },
+    inHand: { has: (id: string) => at.inHand.has(id), of: () => 0 },
   } as unknown as Scope;
   return { at, candidates: new Candidates(scope, "Downloading", new Waker()) };
 }

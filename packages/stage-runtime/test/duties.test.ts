@@ -56,6 +56,22 @@ const starting = (handle: BatchStage["handle"]): BatchStage => ({ kind: "batch-s
 const start = starting(() => Promise.resolve({ kind: "start", rows: 3, digest: "d" }));
 
 describe("a batch stage", () => {
+  test("lets collections take turns: fifty batches of one do not delay the one of another", async () => {
+    const crowd: BatchId[] = [];
+    for (let count = 0; count < 50; count++) crowd.push(await addBatch("crowd_content"));
+    const lone = await addBatch("lone_content");
+    const order: BatchId[] = [];
+    const noting = starting((batch) => {
+      order.push(batch.id);
+      return Promise.resolve({ kind: "start", rows: 3, digest: "d" });
+    });
+    const { recorder } = world.start("batch-intake", [noting], { ...EVERYTHING, STAGE_CONCURRENCY: "1" });
+    await recorder.until("item", 10);
+    expect(order.indexOf(lone)).toBe(1);
+    const rest = order.filter((id) => id !== lone);
+    expect(rest).toEqual(crowd.slice(0, rest.length));
+  });
+
   test("starts a batch, and expands it into jobs in chunks", async () => {
     const expand: BatchStage = {
       kind: "batch-stage",

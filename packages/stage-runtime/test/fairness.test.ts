@@ -52,6 +52,63 @@ describe("two workers of a stage", () => {
   });
 });
 
+describe("a collection with a thousand waiting jobs", () => {
+  const CONCURRENCY = 4;
+  /** What a worker may have looked at and claimed before it knows whose the thousand are. */
+  const CLAIMS_BEFORE = 4 * CONCURRENCY;
+  const many = (count: number): Promise<JobId[]> => world.addJobs(count, { profile: "crowd_content" });
+
+  /** In the order in which they were claimed. */
+  async function claimed(count: number, concurrency = CONCURRENCY): Promise<JobId[]> {
+    const { recorder } = world.start("downloader", [downloading(() => Promise.resolve(done()))], {
+      STAGE_CONCURRENCY: String(concurrency),
+    });
+    return (await recorder.until("claimed", count)).map(({ job }) => job as JobId);
+  }
+
+  test("does not delay the one job of another by more than a few claims", async () => {
+    await many(1_000);
+    const lone = await world.addJob({ number: 2_000, profile: "lone_content" });
+    const order = await claimed(60);
+    expect(order.indexOf(lone)).not.toBe(-1);
+    expect(order.indexOf(lone)).toBeLessThan(CLAIMS_BEFORE);
+  });
+
+  test("takes turns with another that has as many, and each keeps its order", async () => {
+    const crowd = await many(200);
+    const others: JobId[] = [];
+    for (let number = 1_001; number <= 1_040; number++)
+      others.push(await world.addJob({ number, profile: "other_content" }));
+    const order = await claimed(100);
+    expect(order.filter((id) => others.includes(id))).toEqual(others);
+    expect(order.filter((id) => crowd.includes(id))).toEqual(crowd.slice(0, order.length - others.length));
+  });
+
+  test("still goes first where its jobs are more urgent", async () => {
+    const lone = await world.addJob({ number: 1_000, profile: "lone_content", priority: 11 });
+    const crowd = await many(100);
+    const order = await claimed(101, 1); // with more, one place is lent to another collection
+    expect(order.slice(0, 100)).toEqual(crowd);
+    expect(order[100]).toBe(lone);
+  });
+
+  test("cannot hold all places of a worker while another waits", async () => {
+    const held = await many(10);
+    const stage = downloading((job) =>
+      held.includes(job.id) ? new Promise(() => undefined) : Promise.resolve(done()),
+    );
+    const { recorder } = world.start("downloader", [stage], {
+      STAGE_CONCURRENCY: String(CONCURRENCY),
+      SHUTDOWN_GRACE_MS: "1",
+    });
+    await recorder.until("claimed", CONCURRENCY);
+    const lone = [];
+    for (const number of [2_001, 2_002]) lone.push(await world.addJob({ number, profile: "lone_content" }));
+    expect((await recorder.settled(2)).map(({ job }) => job)).toEqual(lone);
+    expect(recorder.all("claimed")).toHaveLength(CONCURRENCY + 2);
+  });
+});
+
 describe("the scan for jobs that wait for over a day", () => {
   const NOW = 10 * OVERDUE_MS;
 

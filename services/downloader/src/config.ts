@@ -33,6 +33,10 @@ export const downloaderConfig = baseConfig.extend({
   UNPACK_MAX_ENTRIES: wholeNumber({ min: 1 }).default(500_000),
   /** Folders above a file in it. */
   UNPACK_MAX_DEPTH: wholeNumber({ min: 1, max: 1_000 }).default(100),
+  /** Folders that must be made for it, more than it has files. */
+  UNPACK_MAX_FOLDERS_BEYOND_FILES: wholeNumber({ min: 0 }).default(10_000),
+  /** For unpacking one; a large container has more, at 5 MB of it a second. */
+  UNPACK_TIMEOUT_MS: wholeNumber({ min: 1, max: 604_800_000 }).default(3_600_000),
   UNPACK_MAX_BYTES: wholeNumber({ min: 1 }).default(4_000_000_000_000),
   /** How many times larger than the container its content may be, above the floor. */
   UNPACK_MAX_RATIO: wholeNumber({ min: 1 }).default(200),

@@ -23,6 +23,7 @@ const FINAL: Partial<Record<IoFault["code"], ErrorCode>> = {
   SIZE_MISMATCH: "SIZE_MISMATCH",
   ARCHIVE_CORRUPT: "CONTAINER_CORRUPT",
   ARCHIVE_REFUSED: "CONTAINER_REFUSED",
+  ARCHIVE_TIMEOUT: "CONTAINER_TIMEOUT",
 };
 
 /** `hasSize`: the depositor said how large the file is, so more bytes than that are a mismatch, not merely too many. */

@@ -32,6 +32,8 @@ await runService({
       archiveLimits: {
         maxEntries: config.UNPACK_MAX_ENTRIES,
         maxDepth: config.UNPACK_MAX_DEPTH,
+        maxFoldersBeyondFiles: config.UNPACK_MAX_FOLDERS_BEYOND_FILES,
+        maxMs: config.UNPACK_TIMEOUT_MS,
         maxBytes: config.UNPACK_MAX_BYTES,
         maxRatio: config.UNPACK_MAX_RATIO,
         ratioFloorBytes: config.UNPACK_RATIO_FLOOR_BYTES,

@@ -94,6 +94,21 @@ describe("a container", () => {
     expect((await bench.list()).filter((name) => name.includes("producer"))).toEqual([]);
   });
 
+  test("that takes too long to unpack fails the job, and what to do is said", async () => {
+    const limited = await openWorkbench({ archiveLimits: { maxMs: -1, minBytesPerSecond: 1e12 } });
+    try {
+      const url = limited.server.on("/d.zip", content(await zipOf(FILES)));
+      expect(await limited.run({ payload_url: url, payload_type: "container" })).toMatchObject({
+        kind: "fail",
+        code: "CONTAINER_TIMEOUT",
+        message: expect.stringContaining("submit the content as several smaller containers") as unknown,
+      });
+      expect((await limited.list()).filter((name) => name.includes("producer"))).toEqual([]);
+    } finally {
+      await limited.close();
+    }
+  });
+
   test("that is gone fails the job like any file", async () => {
     const url = bench.server.on("/d.zip", status(404));
     expect(await bench.run({ payload_url: url, payload_type: "container" })).toMatchObject({ code: "DOWNLOAD_FAILED" });

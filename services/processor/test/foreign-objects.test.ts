@@ -65,6 +65,14 @@ const dublinCore = (name: string): string =>
 const SOURCES: readonly [string, Naming, (ark: string, name: string) => Partial<Deposit>][] = [
   ["the ARK of form, JSON or row", "ark", (ark) => ({ identifiers: { primary_id: ark, local_id: [`poison ${ark}`] } })],
   ["the newer form of the ARK", "ark", (ark) => ({ identifiers: { primary_id: ark.replace("ark:/", "ark:") } })],
+  ["the ARK with hyphens", "ark", (ark) => ({ identifiers: { primary_id: ark.replace("fk4", "-f-k4-") } })],
+  ["the ARK in capitals", "ark", (ark) => ({ identifiers: { primary_id: ark.replace("ark:", "ARK:") } })],
+  ["the ARK with a slash behind it", "ark", (ark) => ({ identifiers: { primary_id: `${ark}/` } })],
+  [
+    "another spelling of the ARK in mrt-erc.txt",
+    "ark",
+    (ark) => ({ files: { "mrt-erc.txt": erc(`ARK${ark.slice(3)}-/`) } }),
+  ],
   ["the ARK in mrt-erc.txt", "ark", (ark) => ({ files: { "mrt-erc.txt": erc(ark) } })],
   [
     "the local id of form, JSON or row",

@@ -39,9 +39,11 @@ export function decide(
   return verdicts;
 }
 
-/** By priority, then by age: job ids are given out in ascending order. */
+/** By priority; within one, collections take turns; then by age: job ids are given out in ascending order. */
 function inOrder(candidates: readonly AdmissionCandidate[]): readonly AdmissionCandidate[] {
-  return [...candidates].sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+  return [...candidates].sort(
+    (a, b) => a.priority - b.priority || (a.turn ?? 0) - (b.turn ?? 0) || (a.id < b.id ? -1 : 1),
+  );
 }
 
 function judge(neededBytes: number, room: Room, limits: SpaceLimits): Verdict {

@@ -32,11 +32,14 @@ async function recordJob(job: Job, ctx: JobContext, parts: RecorderParts): Promi
   if (read.kind === "unavailable") return retry("RECORD_FAILED", `the store: ${read.message}`);
   if (read.kind === "damaged") return fail("RECORD_FAILED", read.message);
   const stranger = strangerTo(job, ark, read.version);
-  if (stranger !== null) return fail("RECORD_FAILED", stranger);
+  if (stranger !== null) {
+    ctx.log.warn({ why: stranger }, "what is stored is not this job's");
+    return fail("RECORD_FAILED", `what is stored as ${manifestUrl} is not this job's: resume at Processing`);
+  }
   return settle(await record(ctx, parts, read.version), ctx, parts);
 }
 
-/** The stored version must be this job's: the queue and the store are two places, and both can be restored. */
+/** The stored version must be this job's: the queue and the store are two places, and both can be restored. For the log. */
 function strangerTo(job: Job, ark: string, version: StoredVersion): string | null {
   if (version.ark !== ark) return `${version.manifestUrl} holds ${version.ark}, not ${ark}`;
   if (version.ingest.job !== job.uuid) return `${version.manifestUrl} was stored by ${version.ingest.job ?? "nobody"}`;
@@ -64,7 +67,8 @@ function settle(result: RecordResult, ctx: JobContext, parts: RecorderParts): Ou
     case "foreign":
       return fail("COLLECTION_MISMATCH", result.message);
     case "conflict":
-      return fail("IDENTIFIER_CONFLICT", result.message);
+      ctx.log.warn({ why: result.message }, "a local id of a job is another object's");
+      return fail("IDENTIFIER_CONFLICT", `the local id ${result.localIds.join("; ")} is that of another object`);
     case "refused":
       return fail("RECORD_FAILED", result.message);
     case "unavailable":

@@ -3,12 +3,12 @@ import { DATA_BYTES, NAME_BYTES } from "../limits.ts";
 import { parseTime } from "../time/timestamp.ts";
 import type { NewJob } from "./commands.ts";
 import { NO_DATA, readData } from "./data.ts";
-import { given, integer, isStatus, type Params, priorityOf, sized } from "./params.ts";
+import { given, integer, isStatus, named, type Params, priorityOf } from "./params.ts";
 import { scheduleOf } from "./schedule.ts";
 import { type Status, STATUS } from "./statuses.ts";
 
 export function readNewJob(params: Params): NewJob | Status {
-  const name = sized(params, "name", 1, NAME_BYTES);
+  const name = named(params, "name", NAME_BYTES);
   if (isStatus(name)) return name;
   const priority = priorityOf(params, ["jobPriority", "priority"]);
   if (isStatus(priority)) return priority;
@@ -22,7 +22,7 @@ export function readNewJob(params: Params): NewJob | Status {
   if (unique && times.retryAfter !== null) return STATUS.retryAfterAndUnique;
   const parent = readParent(params);
   if (isStatus(parent)) return parent;
-  const onFinish = given(params, "onFinish") === null ? null : sized(params, "onFinish", 1, NAME_BYTES);
+  const onFinish = given(params, "onFinish") === null ? null : named(params, "onFinish", NAME_BYTES);
   if (isStatus(onFinish)) return onFinish;
   const mock = params.flag("mockRequest") || data.mock;
   const overwrite = ["", "true"].includes(params.text("overwrite") ?? "");

@@ -44,6 +44,12 @@ export function sized(params: Params, name: string, least: number, most: number)
   return Buffer.byteLength(text) > most ? STATUS.malformed(name) : text;
 }
 
+/** A name is shown to people and stands in logs and patterns: NUL, line ends and the like have no place in it. */
+export function named(params: Params, name: string, most: number): string | Status {
+  const text = sized(params, name, 1, most);
+  return typeof text === "string" && /\p{Cc}/u.test(text) ? STATUS.controlCharacters(name) : text;
+}
+
 export function integer(params: Params, name: string): number | Status {
   const raw = given(params, name);
   if (raw === null) return STATUS.missing(name);

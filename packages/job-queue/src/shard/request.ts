@@ -22,7 +22,7 @@ import { parseTime } from "../time/timestamp.ts";
 import type { Caller, Command, NewJob, RunEnd } from "./commands.ts";
 import { isObject, type GivenData, readData } from "./data.ts";
 import { readNewJob } from "./new-job.ts";
-import { given, integer, isStatus, Params, priorityOf, sized } from "./params.ts";
+import { given, integer, isStatus, named, Params, priorityOf, sized } from "./params.ts";
 import { scheduleOf } from "./schedule.ts";
 import { type Status, STATUS } from "./statuses.ts";
 
@@ -211,7 +211,7 @@ function readRetryJob(params: Params, { tenant }: Asker): Reading<Command> {
     if (isStatus(nextRun)) return nextRun;
     const priority = priorityOf(params, ["jobPriority"]);
     if (isStatus(priority)) return priority;
-    const name = given(params, "name") === null ? null : sized(params, "name", 1, NAME_BYTES);
+    const name = given(params, "name") === null ? null : named(params, "name", NAME_BYTES);
     if (isStatus(name)) return name;
     return {
       verb: "RetryJob",
@@ -240,7 +240,7 @@ function readRequeueJobs(params: Params, { tenant }: Asker): Reading<Command> {
   const parts = (params.text("jobIDs") ?? "").replaceAll(/[[\]\s]/g, "").split(",");
   const ids = parts.flatMap((part) => parseJobId(part) ?? []);
   if (ids.length > JOBS_PER_COMMAND) return STATUS.malformed("jobIDs");
-  const name = given(params, "name") === null ? null : sized(params, "name", 1, NAME_BYTES);
+  const name = given(params, "name") === null ? null : named(params, "name", NAME_BYTES);
   if (isStatus(name)) return name;
   return { verb: "RequeueJobs", tenant, ids, name, decrementFailures: params.flag("decrementFailures"), leases: null };
 }

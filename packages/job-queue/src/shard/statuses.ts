@@ -16,6 +16,7 @@ export const STATUS = {
   invalidJson: status(401, "Invalid JSON"),
   missing: (name: string) => status(402, `Missing ${name}`),
   malformed: (name: string) => status(402, `Malformed ${name}`),
+  controlCharacters: (name: string) => status(402, `Malformed ${name}: control characters are not allowed`),
   badPriority: status(402, "Invalid priority value"),
   badData: status(402, "Data is not a valid JSON Object"),
   tooDeep: status(402, `Data is nested more than ${DATA_DEPTH} levels deep`),

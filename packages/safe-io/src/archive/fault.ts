@@ -6,6 +6,16 @@ export const refused = (entry: string, why: string): IoFault => blame("ARCHIVE_R
 
 export const corrupt = (entry: string, why: string): IoFault => blame("ARCHIVE_CORRUPT", entry, why);
 
+export const givenUp = (entry: string): IoFault => blame("ABORTED", entry, "given up");
+
+export const tookTooLong = (entry: string, maxMs: number, files: number): IoFault =>
+  blame(
+    "ARCHIVE_TIMEOUT",
+    entry,
+    `unpacking took longer than the ${Math.round(maxMs / 1_000)} s that are allowed, with ${files} files unpacked; ` +
+      "submit the content as several smaller containers",
+  );
+
 /** Without an entry: the container as a whole. */
 const blame = (code: IoFault["code"], entry: string, why: string): IoFault => ({
   code,

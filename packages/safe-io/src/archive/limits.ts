@@ -9,6 +9,12 @@ export interface ArchiveLimits {
   /** Entries above the floor for each byte of the container: a name that an honest packer wrote takes several bytes. */
   readonly maxEntriesPerByte: number;
   readonly entriesFloor: number;
+  /** Folders that must be made, more than there are files so far: a folder costs as much as a file, and takes no byte. */
+  readonly maxFoldersBeyondFiles: number;
+  /** For unpacking a container of no size … */
+  readonly maxMs: number;
+  /** … and a larger one has the time that it takes at this pace besides. */
+  readonly minBytesPerSecond: number;
   /** Of all files together, unpacked. */
   readonly maxBytes: number;
   /** How many times larger than the container its content may be. */
@@ -22,6 +28,9 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   maxDepth: 100,
   maxEntriesPerByte: 0.5,
   entriesFloor: 1_000,
+  maxFoldersBeyondFiles: 10_000,
+  maxMs: 3_600_000,
+  minBytesPerSecond: 5_000_000,
   maxBytes: 4_000_000_000_000,
   maxRatio: 200,
   ratioFloorBytes: 100_000_000,
@@ -31,9 +40,11 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
 export class Budget {
   readonly #limits: ArchiveLimits;
   readonly #archiveBytes: number;
-  /** Never more than entries are allowed. */
-  readonly #folders = new Set<string>();
+  /** Never more than entries are allowed. True: a file is below it, so that it must be made. */
+  readonly #folders = new Map<string, boolean>();
   #entries = 0;
+  #files = 0;
+  #foldersToMake = 0;
   #bytes = 0;
 
   constructor(limits: ArchiveLimits, archiveBytes: number) {
@@ -46,13 +57,35 @@ export class Budget {
     const folders = name === "" ? 0 : name.split("/").length - (isFolder ? 0 : 1);
     if (folders > this.#limits.maxDepth)
       throw new IoError(refused(name, `it is more than ${this.#limits.maxDepth} folders deep`));
-    if (!isFolder) this.#count(name);
+    if (!isFolder) this.#countFile(name);
     // From the deepest upwards: above a folder that was counted all were.
     for (let above = isFolder ? name : parentOf(name); above !== ""; above = parentOf(above)) {
-      if (this.#folders.has(above)) return;
-      this.#folders.add(above);
-      this.#count(name);
+      const isToBeMade = this.#folders.get(above);
+      if (isToBeMade === true || (isFolder && isToBeMade !== undefined)) return;
+      this.#folders.set(above, !isFolder);
+      if (isToBeMade === undefined) this.#count(name);
+      if (!isFolder) this.#countFolderToMake(name);
     }
+  }
+
+  /** How long all of it may take. */
+  get maxMs(): number {
+    const { maxMs, minBytesPerSecond } = this.#limits;
+    return maxMs + (1_000 * this.#archiveBytes) / minBytesPerSecond;
+  }
+
+  #countFile(name: string): void {
+    this.#files += 1;
+    this.#count(name);
+  }
+
+  /** Before it is made: what is refused here has not touched the disk. */
+  #countFolderToMake(name: string): void {
+    const { maxFoldersBeyondFiles } = this.#limits;
+    this.#foldersToMake += 1;
+    if (this.#foldersToMake - this.#files <= maxFoldersBeyondFiles) return;
+    const why = `the container has over ${maxFoldersBeyondFiles} folders more than files up to here`;
+    throw new IoError(refused(name, `${why}; pack it flatter`));
   }
 
   #count(name: string): void {

@@ -14,7 +14,8 @@ export interface UnpackedFile {
 /** Where the entries of a container go. */
 export interface Unpacking {
   readonly target: ContainedFolder;
-  readonly signal?: AbortSignal;
+  /** Throws an IoError where whoever waits has given up, or where it takes too long. Asked at each entry and each chunk. */
+  readonly goOn: (name: string) => void;
   /** Bytes of the file under way. */
   readonly onProgress: (bytes: number) => void;
   /** A file is here, whole. */
@@ -23,21 +24,22 @@ export interface Unpacking {
 
 /** Makes a file of one entry. Throws an IoError that names it. */
 export async function storeEntry(
-  { target, signal, onProgress, onFile }: Unpacking,
+  unpacking: Unpacking,
   name: string,
   content: AsyncIterable<Uint8Array>,
   promised: { readonly bytes?: number; readonly crc32?: number },
 ): Promise<void> {
+  const { target, onProgress, onFile } = unpacking;
+  unpacking.goOn(name);
   if ((await target.stat(name)).ok) throw new IoError(refused(name, "there are two entries of this name"));
   const file = await target.begin(name);
   if (!file.ok) throw new IoError(file.error);
   const poured = await endFile(
     file.value,
-    await pourInto(namedErrors(content, name), file.value, visibleName(name), {
+    await pourInto(namedErrors(content, name, unpacking), file.value, visibleName(name), {
       algorithms: ["sha256", "crc32"],
       ...(promised.bytes === undefined ? {} : { expectedBytes: promised.bytes }),
       ...(promised.crc32 === undefined ? {} : { expectedDigest: crcOf(promised.crc32) }),
-      ...(signal === undefined ? {} : { signal }),
       onProgress,
     }),
   );
@@ -51,9 +53,16 @@ const crcOf = (crc32: number) => ({ algorithm: "crc32", value: crc32.toString(16
 const ownFault = (fault: IoError["fault"]): IoError["fault"] =>
   fault.code === "SIZE_MISMATCH" || fault.code === "DIGEST_MISMATCH" ? { ...fault, code: "ARCHIVE_CORRUPT" } : fault;
 
-async function* namedErrors(content: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* namedErrors(
+  content: AsyncIterable<Uint8Array>,
+  name: string,
+  { goOn }: Pick<Unpacking, "goOn">,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* content;
+    for await (const chunk of content) {
+      goOn(name);
+      yield chunk;
+    }
   } catch (error) {
     throw new IoError(faultOfArchiveError(error, name));
   }

@@ -31,7 +31,7 @@ export async function unpackTar(
 ): Promise<void> {
   const tape = withFewGlobals(extract(TAPE_OPTIONS));
   const stand: Stand = { last: "", zerosAtEnd: 0 };
-  const feeding = feed(measured(source, budget, stand), tape, stand);
+  const feeding = feed(measured(source, budget, unpacking, stand), tape, stand);
   try {
     for await (const entry of tape) await unpackEntry(entry, budget, unpacking, stand);
   } catch (error) {
@@ -73,6 +73,7 @@ const after = ({ last }: Stand): string => (last === "" ? "" : `what follows ${l
 
 async function unpackEntry(entry: Entry, budget: Budget, unpacking: Unpacking, stand: Stand): Promise<void> {
   const { name, isFolder } = nameOf(entry.header);
+  unpacking.goOn(name);
   budget.entry(name, isFolder || entry.header.type === "directory");
   refuseEntry(entry.header, name);
   stand.last = name;
@@ -100,8 +101,15 @@ function refuseEntry({ type }: Header, name: string): void {
 /** Two blocks of zeros end a tar; without them nobody can tell whether there was more. */
 const END_MARK_BYTES = 1_024;
 
-async function* measured(source: AsyncIterable<Uint8Array>, budget: Budget, stand: Stand): AsyncGenerator<Uint8Array> {
+/** Headers without end are no entries, and take time as well. */
+async function* measured(
+  source: AsyncIterable<Uint8Array>,
+  budget: Budget,
+  { goOn }: Pick<Unpacking, "goOn">,
+  stand: Stand,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
+    goOn(stand.last);
     budget.bytes(stand.last, chunk.byteLength);
     stand.zerosAtEnd = zerosAtEnd(chunk, stand.zerosAtEnd);
     yield chunk;

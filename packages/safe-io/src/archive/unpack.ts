@@ -5,8 +5,8 @@ import { createGunzip } from "node:zlib";
 
 import { decompressBzip2 } from "../bzip2/decompress.ts";
 import type { ContainedFolder } from "../disk/contained-folder.ts";
-import { failure, type Outcome, success } from "../outcome.ts";
-import { faultOfArchiveError } from "./fault.ts";
+import { failure, IoError, type Outcome, success } from "../outcome.ts";
+import { faultOfArchiveError, givenUp, tookTooLong } from "./fault.ts";
 import { type ArchiveKind, HEAD_BYTES, isTarHeader, type OuterKind, outerKind, promisesTar } from "./kind.ts";
 import { ARCHIVE_LIMITS, type ArchiveLimits, Budget } from "./limits.ts";
 import { peek } from "./peek.ts";
@@ -18,6 +18,8 @@ import { unpackZip } from "./zip.ts";
 export interface UnpackOptions {
   readonly limits?: Partial<ArchiveLimits>;
   readonly signal?: AbortSignal;
+  /** A clock that never goes back. */
+  readonly nowMs?: () => number;
   /** Bytes unpacked so far. */
   readonly onProgress?: (bytes: number) => void;
   /** Called for each file when it is here, one after the other, in the container's order. */
@@ -66,7 +68,7 @@ async function unpack(
   if (outer === undefined) throw damaged("", "it is neither zip nor tar, gzip or bzip2");
   const { size } = await handle.stat();
   const budget = new Budget({ ...ARCHIVE_LIMITS, ...options.limits }, size);
-  const count = new Count(target, options);
+  const count = new Count(target, budget.maxMs, options);
   const kind = await unpackKind(outer, handle, name, budget, count);
   if (count.files === 0) throw unwanted("", "there is no file in it");
   return { kind, files: count.files, bytes: count.bytes };
@@ -120,16 +122,25 @@ function decompressed(handle: FileHandle, compression: "gz" | "bz2"): AsyncItera
 
 class Count implements Unpacking {
   readonly target: ContainedFolder;
-  readonly signal?: AbortSignal;
   readonly #options: UnpackOptions;
+  readonly #nowMs: () => number;
+  readonly #maxMs: number;
+  readonly #endsMs: number;
   files = 0;
   bytes = 0;
 
-  constructor(target: ContainedFolder, options: UnpackOptions) {
+  constructor(target: ContainedFolder, maxMs: number, options: UnpackOptions) {
     this.target = target;
     this.#options = options;
-    if (options.signal !== undefined) this.signal = options.signal;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#maxMs = maxMs;
+    this.#endsMs = this.#nowMs() + maxMs;
   }
+
+  readonly goOn = (name: string): void => {
+    if (this.#options.signal?.aborted === true) throw new IoError(givenUp(name));
+    if (this.#nowMs() > this.#endsMs) throw new IoError(tookTooLong(name, this.#maxMs, this.files));
+  };
 
   readonly onProgress = (bytes: number): void => this.#options.onProgress?.(this.bytes + bytes);
 

@@ -14,7 +14,7 @@ import { damaged, storeEntry, type Unpacking, unwanted } from "./store-entry.ts"
  * before a byte is written. Throws an IoError.
  */
 export async function unpackZip(handle: FileHandle, budget: Budget, unpacking: Unpacking): Promise<void> {
-  await judge(await openZip(handle), handle, budget);
+  await judge(await openZip(handle), handle, budget, unpacking);
   const zip = await openZip(handle);
   for await (const entry of entriesOf(zip)) {
     const { name, isFolder } = nameOf(entry);
@@ -51,10 +51,11 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
   }
 }
 
-async function judge(zip: ZipFile, handle: FileHandle, budget: Budget): Promise<void> {
+async function judge(zip: ZipFile, handle: FileHandle, budget: Budget, { goOn }: Unpacking): Promise<void> {
   const spans: Span[] = [];
   for await (const entry of entriesOf(zip)) {
     const { name, isFolder } = nameOf(entry);
+    goOn(name);
     budget.entry(name, isFolder);
     budget.bytes(name, entry.uncompressedSize);
     refuseEntry(entry, name, isFolder);

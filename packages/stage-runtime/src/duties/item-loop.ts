@@ -4,6 +4,8 @@ import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import { Slots } from "../engine/slots.ts";
 import { Waker } from "../engine/waker.ts";
+import { Collections, LEARNED_AT_ONCE } from "../jobs/collections.ts";
+import { LastTurns, Turns } from "../jobs/turns.ts";
 import { ItemQueue } from "./item-queue.ts";
 
 /** What became of an item: gone from the directory, or to be looked at again after a while. */
@@ -37,12 +39,15 @@ class ItemLoop {
   readonly #items: ItemQueue;
   readonly #slots: Slots;
   readonly #running = new Map<string, Promise<void>>();
+  readonly #collections: Collections;
+  readonly #lastTurns = new LastTurns();
 
   constructor(duty: ItemDuty, scope: Scope, waker: Waker) {
     this.#duty = duty;
     this.#scope = scope;
     this.#items = new ItemQueue(scope, duty.path, waker);
     this.#slots = new Slots(scope.settings.concurrency, () => waker.wake());
+    this.#collections = new Collections(scope.queue.session);
   }
 
   idleMs(): number {
@@ -63,10 +68,25 @@ class ItemLoop {
     if (open.length === 0 || this.#slots.free === 0) return false;
     const chosen = new Set(await this.#duty.choose(open));
     for (const name of open) if (!chosen.has(name)) this.#items.postpone(name, this.#scope.settings.idlePollMs);
-    const taken = [...chosen].slice(0, this.#slots.free);
+    const taken = await this.#inTurns([...chosen], this.#slots.free);
     if (this.#scope.stopping.aborted) return false;
     for (const name of taken) this.#start(name);
     return false; // A place that becomes free, or the watch, wakes the loop.
+  }
+
+  /** Collections take turns where there is no room for all: thousands of batches of one do not delay those of others. */
+  async #inTurns(names: readonly string[], count: number): Promise<readonly string[]> {
+    if (names.length <= count) return names;
+    this.#collections.keepOnly(new Set([...names, ...this.#running.keys()]));
+    await this.#collections.learn(
+      names.filter((name) => this.#collections.of(name) === undefined).slice(0, LEARNED_AT_ONCE),
+    );
+    const running = [...this.#running.keys()].map((name) => this.#collections.of(name));
+    const view = {
+      collectionOf: (name: string) => this.#collections.of(name),
+      inHand: (collection: string) => running.filter((each) => each === collection).length,
+    };
+    return new Turns([{ items: names, takesTurns: true }], view, this.#lastTurns).take(count, () => true);
   }
 
   #start(name: string): void {

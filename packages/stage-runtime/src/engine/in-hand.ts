@@ -13,6 +13,9 @@ export interface HandEntry {
 export class InHand {
   readonly #clock: Clock;
   readonly #entries = new Map<string, HandEntry>();
+  readonly #collectionOf = new Map<string, string>();
+  /** How many jobs of each collection. */
+  readonly #counts = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
 
   constructor(clock: Clock) {
@@ -27,8 +30,21 @@ export class InHand {
     return [...this.#entries.values()];
   }
 
-  take(job: string, batch: string, attempt: number): void {
+  /** How many jobs of a collection. */
+  of(collection: string): number {
+    return this.#counts.get(collection) ?? 0;
+  }
+
+  /** The collection whose jobs all are; undefined if there are several, or none. */
+  onlyCollection(): string | undefined {
+    return this.#counts.size === 1 ? [...this.#counts.keys()][0] : undefined;
+  }
+
+  take(job: string, batch: string, attempt: number, collection: string): void {
+    this.#uncount(job);
     this.#entries.set(job, { job, batch, attempt, sinceMs: this.#clock.nowMs(), progress: null });
+    this.#collectionOf.set(job, collection);
+    this.#counts.set(collection, this.of(collection) + 1);
     this.#changed();
   }
 
@@ -40,7 +56,17 @@ export class InHand {
   }
 
   drop(job: string): void {
+    this.#uncount(job);
     if (this.#entries.delete(job)) this.#changed();
+  }
+
+  #uncount(job: string): void {
+    const collection = this.#collectionOf.get(job);
+    if (collection === undefined) return;
+    this.#collectionOf.delete(job);
+    const left = this.of(collection) - 1;
+    if (left > 0) this.#counts.set(collection, left);
+    else this.#counts.delete(collection);
   }
 
   onChange(listener: () => void): void {

@@ -69,7 +69,9 @@ export class AdmissionPicker implements Picker, Passage {
     this.#complaints = new Seldom(scope.queue.clock, COMPLAIN_EVERY_MS);
   }
 
-  async pick(free: number): Promise<readonly ReadyCandidate[]> {
+  /** Admitted jobs are in hand for a moment only: no place more is lent here. */
+  async pick(free: number, except?: string): Promise<readonly ReadyCandidate[]> {
+    if (except !== undefined) return [];
     if (this.#roundIsDue()) await this.#round();
     const ready: { readonly candidate: ReadyCandidate; readonly approved: Approved }[] = [];
     for (let size = LOOK_AHEAD * free; ready.length < free; size *= LOOK_AHEAD) {
@@ -140,9 +142,10 @@ export class AdmissionPicker implements Picker, Passage {
     const judged = applicants === null ? null : await this.#room.judge([...applicants.values()]);
     if (applicants === null || judged === null) return;
     const { verdicts, decision } = judged;
-    this.#approved = open.flatMap((entry) => {
-      const applicant = applicants.get(entry.id);
-      return applicant === undefined || verdicts.get(entry.id)?.admit !== true ? [] : [{ entry, applicant, decision }];
+    const entries = new Map(open.map((entry) => [entry.id, entry]));
+    this.#approved = [...applicants.values()].flatMap((applicant) => {
+      const entry = entries.get(applicant.id);
+      return entry === undefined || verdicts.get(applicant.id)?.admit !== true ? [] : [{ entry, applicant, decision }];
     });
     await this.#explain(open, verdicts);
   }
@@ -151,7 +154,8 @@ export class AdmissionPicker implements Picker, Passage {
     const applicants = await this.#applicants.read(open);
     if (applicants === null) return null;
     const ranked = applicants.map((each) => (this.#overdue.has(each.id) ? { ...each, priority: FIRST_OF_ALL } : each));
-    return new Map(ranked.map((each) => [each.id, each]));
+    const inTurns = byTurns(ranked, ({ id }) => this.#applicants.collectionOf(id));
+    return new Map(inTurns.map((each) => [each.id, each]));
   }
 
   /** False when there was no answer: they stay approved. */
@@ -195,4 +199,19 @@ export class AdmissionPicker implements Picker, Passage {
     });
     await this.#reasons.tell(this.#state, waiting);
   }
+}
+
+/** Within a priority the first of each collection come first, then the second ones. `sorted` is by priority and age. */
+function byTurns(
+  sorted: readonly AdmissionCandidate[],
+  collectionOf: (candidate: AdmissionCandidate) => string,
+): readonly AdmissionCandidate[] {
+  const counts = new Map<string, number>();
+  const counted = sorted.map((each) => {
+    const key = `${each.priority} ${collectionOf(each)}`;
+    const turn = counts.get(key) ?? 0;
+    counts.set(key, turn + 1);
+    return { ...each, turn };
+  });
+  return counted.sort((a, b) => a.priority - b.priority || a.turn - b.turn || (a.id < b.id ? -1 : 1));
 }

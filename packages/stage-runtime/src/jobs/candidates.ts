@@ -4,7 +4,9 @@ import { DirectoryList } from "../engine/directory-list.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { Waker } from "../engine/waker.ts";
 import { arrange } from "./arrange.ts";
+import { Collections, LEARNED_AT_ONCE } from "./collections.ts";
 import { OverdueScan } from "./overdue.ts";
+import { LastTurns, Turns } from "./turns.ts";
 import { Waits } from "./waits.ts";
 
 /** After so long in the list, an entry that its proper worker did not take is anybody's. */
@@ -17,33 +19,49 @@ export class Candidates {
   readonly #waits = new Waits();
   /** Others' entries, since when they are known. */
   #firstSeenMs = new Map<JobId, number>();
-  #backlog: readonly QueueEntry[] = [];
-  #next = 0;
+  readonly #collections: Collections;
+  readonly #lastTurns = new LastTurns();
+  #backlog: Turns<QueueEntry>;
   #listedEntries = 0;
 
   constructor(scope: Scope, state: JobState, waker: Waker) {
     this.#scope = scope;
     this.#list = new DirectoryList(scope, paths.queue(state), waker);
     this.#overdue = OverdueScan.of(scope, state);
+    this.#collections = new Collections(scope.queue.session);
+    this.#backlog = this.#turns([]);
   }
 
-  /** Up to `count` entries; none = there is nothing to do before `idleMs`. */
-  async next(count: number): Promise<readonly QueueEntry[]> {
+  /**
+   * Up to `count` entries; none = there is nothing to do before `idleMs`. With `except` only those of other collections,
+   * out of the last list unless its time is over: whoever asks so has no room and must not list at every change.
+   */
+  async next(count: number, except?: string): Promise<readonly QueueEntry[]> {
     if (this.#waitIsOver()) this.#list.markOutdated();
-    if (this.#list.isDue(this.#next >= this.#backlog.length)) await this.#refill();
-    const taken: QueueEntry[] = [];
-    while (taken.length < count && this.#next < this.#backlog.length) {
-      const entry = this.#backlog[this.#next++];
-      if (entry !== undefined && !this.#scope.inHand.has(entry.id)) taken.push(entry);
-    }
-    return taken;
+    if (this.#list.isDue(except === undefined && this.#backlog.size === 0)) await this.#refill();
+    if (except !== undefined || this.#backlog.size > count) await this.#learn();
+    return this.#backlog.take(count, ({ id }) => !this.#scope.inHand.has(id), except);
+  }
+
+  /** A part at a time: what is not known yet is taken after what is. */
+  async #learn(): Promise<void> {
+    const unknown = this.#backlog.unknown(LEARNED_AT_ONCE);
+    if (unknown.length === 0) return;
+    await this.#collections.learn(unknown.map(({ id }) => id));
+    this.#backlog.learned();
+  }
+
+  #turns(tiers: ReturnType<typeof arrange>): Turns<QueueEntry> {
+    const view = {
+      collectionOf: ({ id }: QueueEntry) => this.#collections.of(id),
+      inHand: (collection: string) => this.#scope.inHand.of(collection),
+    };
+    return new Turns(tiers, view, this.#lastTurns);
   }
 
   /** They were looked at and are ready, but there was no room for them. */
   putBack(entries: readonly QueueEntry[]): void {
-    if (entries.length === 0) return;
-    this.#backlog = [...entries, ...this.#backlog.slice(this.#next)];
-    this.#next = 0;
+    this.#backlog.putBack(entries);
   }
 
   wait(id: JobId, readyAtMs: number): void {
@@ -76,16 +94,18 @@ export class Candidates {
     const isOwn = this.#ownership(workers);
     const seen = this.#firstSeenMs;
     this.#rememberOthers(entries, isOwn, nowMs);
-    this.#waits.keepOnly(new Set(entries.map(({ id }) => id)));
+    const present = new Set(entries.map(({ id }) => id));
+    this.#waits.keepOnly(present);
+    this.#collections.keepOnly(present);
     const nowServerMs = this.#serverNowMs();
     const open = entries.filter(({ id }) => !this.#scope.inHand.has(id) && !this.#waits.waits(id, nowServerMs));
-    this.#backlog = arrange(open, {
+    const tiers = arrange(open, {
       isOwn,
       isLeftOver: ({ id }) => nowMs - (seen.get(id) ?? nowMs) >= TAKE_OVER_MS,
       isOverdue: ({ id }) => this.#overdue.has(id),
       random: this.#scope.random,
     });
-    this.#next = 0;
+    this.#backlog = this.#turns(tiers);
     this.#listedEntries = entries.length;
   }
 

@@ -52,7 +52,9 @@ class JobLoop {
   }
 
   idleMs(): number {
-    return this.#slots.free === 0 ? this.#scope.settings.idlePollMs : this.#picker.idleMs();
+    if (this.#slots.free > 0) return this.#picker.idleMs();
+    const { pollMs, idlePollMs } = this.#scope.settings;
+    return this.#collectionInTheWay() === undefined ? idlePollMs : pollMs;
   }
 
   allDone(): Promise<void> {
@@ -65,8 +67,11 @@ class JobLoop {
 
   async turn(): Promise<boolean> {
     const { free } = this.#slots;
-    if (free === 0) return await this.#fullHouse();
-    const ready = await this.#picker.pick(free);
+    return free > 0 ? await this.#fill(free) : await this.#fullHouse();
+  }
+
+  async #fill(free: number, except?: string): Promise<boolean> {
+    const ready = await this.#picker.pick(free, except);
     if (ready.length === 0 || this.#scope.stopping.aborted) return false;
     await this.#scope.failpoint("afterPick");
     this.#slots.take(ready.length);
@@ -82,7 +87,17 @@ class JobLoop {
   async #fullHouse(): Promise<boolean> {
     await this.#scope.fleetIdGuard.check();
     this.#scope.pulse.sawQueue();
-    return false;
+    const inTheWay = this.#collectionInTheWay();
+    return inTheWay !== undefined && (await this.#fill(LENT_PLACES, inTheWay));
+  }
+
+  /**
+   * One collection's jobs have all places: one place more is lent, to a job of another. Where there is one place only,
+   * somebody wants one job at a time.
+   */
+  #collectionInTheWay(): string | undefined {
+    const isFull = this.#slots.free === 0 && this.#scope.settings.concurrency > 1;
+    return isFull ? this.#scope.inHand.onlyCollection() : undefined;
   }
 
   /** All claims of a window leave in one tick, so that the committer can join them. */
@@ -149,6 +164,8 @@ class JobLoop {
 
 const UNREADABLE_DELAY_MS = 5 * 60_000;
 const LOAD_ROUNDS_MAX = 5;
+/** Beyond the concurrency, while one collection holds all of it. */
+const LENT_PLACES = 1;
 
 function howToPick(duty: JobStage, scope: Scope, waker: Waker): { picker: Picker; passage: Passage } {
   if (duty.admit !== undefined) {

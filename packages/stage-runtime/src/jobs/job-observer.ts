@@ -1,5 +1,5 @@
 /** What people see of a job: one line, the metrics and the list of jobs in hand, at its claim and at its settling. */
-import { codeOfMessage } from "@sluice/queue-core";
+import { codeOfMessage, isOfTheDeposit } from "@sluice/queue-core";
 import type { Scope } from "../engine/scope.ts";
 import type { Verdict } from "../engine/settle.ts";
 import { SETTLED_AS, type SettledAs, type Settlement } from "./settlement.ts";
@@ -16,7 +16,7 @@ export function beginCounting({ metrics, actor: { stage } }: Scope): void {
 export function observeTaken(scope: Scope, task: JobTask): void {
   const { stage } = scope.actor;
   const { job, lease } = task.loaded;
-  scope.inHand.take(job.id, job.batchId, job.attempt);
+  scope.inHand.take(job.id, job.batchId, job.attempt, job.configuration.profile_name);
   scope.metrics.inProgress.inc({ stage });
   scope.metrics.wait.observe({ stage }, lease.waitedMs / 1000);
   scope.probe({ kind: "claimed", job: job.id });
@@ -66,13 +66,15 @@ function logSettled(task: JobTask, { as, to, verdict }: Settlement, durationMs: 
     ...(why === "" ? {} : { why }),
     ...(verdict.kind === "back" && verdict.wait.delayMs > 0 ? { delay_ms: Math.round(verdict.wait.delayMs) } : {}),
   };
-  task.log[levelOf(as)](facts, "job settled");
+  task.log[levelOf(as, why)](facts, "job settled");
 }
 
-/** fatal = will not be tried again, warn = may help, info = key events. */
-function levelOf(as: SettledAs): "info" | "warn" | "fatal" {
+/** fatal = will not be tried again, warn = may help, info = key events. Anybody can make a deposit that fails: that alarms nobody. */
+function levelOf(as: SettledAs, why: string): "info" | "warn" | "fatal" {
+  const code = codeOfMessage(why);
   switch (as) {
     case "fail":
+      return code !== null && isOfTheDeposit(code) ? "warn" : "fatal";
     case "quarantine":
       return "fatal";
     case "retry":

@@ -2,8 +2,8 @@ import type { LoadedJob, Guard, ReadyCandidate } from "@sluice/queue-core";
 
 /** Finds jobs to claim. */
 export interface Picker {
-  /** Up to `free` jobs that may be claimed now. */
-  pick(free: number): Promise<readonly ReadyCandidate[]>;
+  /** Up to `free` jobs that may be claimed now. `except`: none of this collection, and none of which it is not known. */
+  pick(free: number, except?: string): Promise<readonly ReadyCandidate[]>;
   /** After an empty pick: how long to wait unless something wakes the loop. */
   idleMs(): number;
 }

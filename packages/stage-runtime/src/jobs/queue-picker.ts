@@ -30,23 +30,24 @@ export class QueuePicker implements Picker {
     this.#odd = new OddEntries(scope, state);
   }
 
-  async pick(free: number): Promise<readonly ReadyCandidate[]> {
-    const ready = this.#spareOnes();
+  async pick(free: number, except?: string): Promise<readonly ReadyCandidate[]> {
+    const ready = except === undefined ? this.#spareOnes() : [];
     const later: ReadyCandidate[] = [];
     // A head full of locked entries must not cost a round trip for each: every further window is larger.
     for (let size = LOOK_AHEAD * free; ready.length < free; size *= LOOK_AHEAD) {
-      const window = await this.#candidates.next(Math.min(WINDOW_MAX, size));
+      const window = await this.#candidates.next(Math.min(WINDOW_MAX, size), except);
       if (window.length === 0) break;
       const looked = await peek(this.#scope.queue.session, this.#state, window);
       if (!looked.ok) {
         this.#candidates.putBack(window);
         break;
       }
-      this.#lookedAtMs = this.#nowMs();
+      if (except === undefined) this.#lookedAtMs = this.#nowMs();
       for (const candidate of looked.value) this.#sort(candidate, ready, later);
     }
     this.#candidates.putBack(later.map(({ entry }) => entry));
-    this.#spare = ready.slice(free);
+    if (except === undefined) this.#spare = ready.slice(free);
+    else this.#candidates.putBack(ready.slice(free).map(({ entry }) => entry));
     return ready.slice(0, free);
   }
 

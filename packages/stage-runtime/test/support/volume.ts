@@ -11,7 +11,9 @@ export function decide(candidates: readonly AdmissionCandidate[], reservedBytes:
     left -= spaceNeeded;
     return { admit: true };
   };
-  const inOrder = [...candidates].sort((a, b) => a.priority - b.priority || (a.id < b.id ? -1 : 1));
+  const inOrder = [...candidates].sort(
+    (a, b) => a.priority - b.priority || (a.turn ?? 0) - (b.turn ?? 0) || (a.id < b.id ? -1 : 1),
+  );
   return new Map(inOrder.map(({ id, spaceNeeded }) => [id, judge(spaceNeeded)]));
 }
 

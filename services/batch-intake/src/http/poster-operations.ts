@@ -1,5 +1,6 @@
 /** Merritt's way to submit: a multipart form with the payload in it, answered by a batchState. */
 import { formOperation, type Operation, type OperationSpec } from "@sluice/http-api";
+import { parseObjectArk, printArk } from "@sluice/ingest-formats";
 import { parseTimestamp } from "@sluice/queue-core";
 import type { Request, Response } from "express";
 import { z } from "zod";
@@ -85,8 +86,13 @@ function objectOfPath(req: Request): string | null {
 
 function objectProblem(fields: FormFields, objectId: string | null): readonly FieldProblem[] {
   const given = fields.get(FORM_NAMES.primary_id)?.trim() ?? "";
-  if (objectId === null || given === "" || given === objectId) return [];
+  if (objectId === null || given === "" || sameObject(given, objectId)) return [];
   return [{ field: FORM_NAMES.primary_id, detail: `is not the object of the URL, ${objectId}` }];
+}
+
+function sameObject(given: string, objectId: string): boolean {
+  const [one, other] = [parseObjectArk(given), parseObjectArk(objectId)];
+  return given === objectId || (one.ok && other.ok && printArk(one.value) === printArk(other.value));
 }
 
 function sendState(

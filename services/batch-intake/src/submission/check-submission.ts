@@ -1,7 +1,7 @@
 /** Turns what a depositor asked for into a submission, or says what is wrong with every field of it. Pure. */
 import {
   describeProblem,
-  parseArk,
+  parseObjectArk,
   parseDigest,
   parseErc,
   parseLocalIds,
@@ -165,8 +165,8 @@ function checkDigest({ digest_type, digest_value }: SubmissionRequest, complaint
 
 function checkPrimaryId(given: string | undefined, complaints: Complaints): string | null {
   if (given === undefined) return null;
-  const ark = parseArk(given.trim());
-  return ark.ok ? printArk(ark.value) : complaints.add("primary_id", "is no ARK (expected ark:/NAAN/Name)");
+  const ark = parseObjectArk(given.trim());
+  return ark.ok ? printArk(ark.value) : complaints.add("primary_id", ark.problems.map(describeProblem).join("; "));
 }
 
 function checkNotification(

@@ -1,7 +1,8 @@
 /** Objects that stand in the request itself become a batch manifest: from there on they are a batch like any other. Pure. */
 import {
+  describeProblem,
   type ManifestKind,
-  parseArk,
+  parseObjectArk,
   parseDigest,
   parseLocalIds,
   parsePayloadType,
@@ -78,8 +79,8 @@ function rowOf(
   for (const id of localIds) complain("local_id", textProblem(id));
   for (const name of TEXTS) complain(name, textProblem(object[name] ?? ""));
   const digest = digestOf(object, complain);
-  const ark = object.primary_id === undefined ? null : parseArk(object.primary_id.trim());
-  if (ark?.ok === false) complain("primary_id", "is no ARK (expected ark:/NAAN/Name)");
+  const ark = object.primary_id === undefined ? null : parseObjectArk(object.primary_id.trim());
+  if (ark?.ok === false) complain("primary_id", ark.problems.map(describeProblem).join("; "));
   const row: PrintableRow = {
     fileUrl: object.url,
     localIds,

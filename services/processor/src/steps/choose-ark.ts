@@ -1,5 +1,5 @@
 /** Which ARK it is, as far as anybody knows: the job, the depositor, the inventory. */
-import { parseArk, printArk } from "@sluice/ingest-formats";
+import { describeProblem, parseObjectArk, printArk } from "@sluice/ingest-formats";
 import type { Job } from "@sluice/queue-core";
 import { fail, retry } from "@sluice/stage-runtime";
 import type { Identity, Naming } from "./naming.ts";
@@ -30,8 +30,11 @@ function knownArk({ identifiers }: Job, primaryId: string | undefined): Step<Cho
   if (before !== null && identifiers?.primary_id != null)
     return went({ ark: identifiers.primary_id, source: before, fresh: before === "minted" });
   if (primaryId === undefined) return went(null);
-  const ark = parseArk(primaryId);
-  if (!ark.ok) return ended(fail("IDENTIFIER_CONFLICT", `the primary identifier ${primaryId} is no ARK`));
+  const ark = parseObjectArk(primaryId);
+  if (!ark.ok)
+    return ended(
+      fail("IDENTIFIER_CONFLICT", `the primary identifier: ${ark.problems.map(describeProblem).join("; ")}`),
+    );
   return went({ ark: printArk(ark.value), source: "supplied", fresh: false });
 }
 
@@ -45,7 +48,8 @@ async function findByLocalIds({ ctx, parts, profile, description }: Naming): Pro
     case "found":
       return went({ ark: answer.ark, source: "found", fresh: false });
     case "conflict":
-      return ended(fail("IDENTIFIER_CONFLICT", `${localIds.join("; ")} name several objects: ${answer.message}`));
+      ctx.log.warn({ why: answer.message }, "the local ids of a job name several objects");
+      return ended(fail("IDENTIFIER_CONFLICT", `the local ids ${answer.localIds.join("; ")} name several objects`));
     case "unavailable":
       return inventoryAway(ctx, parts, answer.message);
   }
@@ -64,10 +68,9 @@ async function giveWay(naming: Naming, own: Chosen, found: Chosen): Promise<Step
   return went(found);
 }
 
-const conflict = ({ description }: Naming, known: Chosen, found: Chosen) =>
-  ended(
-    fail(
-      "IDENTIFIER_CONFLICT",
-      `${description.localIds.join("; ")} name ${found.ark}, and the job is for ${known.ark}`,
-    ),
-  );
+/** The object that the names stand for may be another collection's: the depositor is told what they gave, and no more. */
+function conflict({ ctx, description }: Naming, known: Chosen, found: Chosen) {
+  ctx.log.warn({ ark: known.ark, found: found.ark }, "the local ids of a job name another object than its ARK");
+  const names = `one of the local ids ${description.localIds.join("; ")} names another object`;
+  return ended(fail("IDENTIFIER_CONFLICT", `${names}, and the job is for ${known.ark}`));
+}

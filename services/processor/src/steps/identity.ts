@@ -50,10 +50,14 @@ async function settleOn(naming: Naming, chosen: Chosen): Promise<Step<Identified
 async function lockAndJudge(naming: Naming, chosen: Chosen): Promise<Step<Standpoint>> {
   const { ctx, parts } = naming;
   if (!(await ctx.lockObjects([{ kind: "storage", ark: chosen.ark }]))) {
-    return ended(snooze(parts.busyWaitMs, `another job works on ${chosen.ark}`));
+    return ended(snooze(parts.busyWaitMs, `another job works on ${knownAs(naming, chosen)}`));
   }
   return judgeOwnership(naming, chosen);
 }
+
+/** An ARK that was found by local ids may be another collection's: that is judged under the lock, which is not ours yet. */
+const knownAs = ({ description }: Naming, { ark, source }: Chosen): string =>
+  source === "found" ? `the object of the local ids ${description.localIds.join("; ")}` : ark;
 
 async function nameIt(naming: Naming, chosen: Chosen): Promise<Step<Identity>> {
   const names = await withOldNames(naming, chosen.ark);
@@ -93,8 +97,12 @@ async function registerNames({ ctx, parts, profile }: Naming, identity: Identifi
       return ended(fail("RECORD_FAILED", `the inventory refuses the local ids: ${answer.message}`));
     case "conflict":
       // Somebody without our locks was faster. A name of our own that nothing depends on yet gives way, in the next run.
+      ctx.log.warn({ why: answer.message }, "a local id of a job is another object's");
       return source === "minted"
-        ? ended(snooze(parts.busyWaitMs, answer.message))
-        : ended(fail("IDENTIFIER_CONFLICT", answer.message));
+        ? ended(snooze(parts.busyWaitMs, taken(answer.localIds, ark)))
+        : ended(fail("IDENTIFIER_CONFLICT", taken(answer.localIds, ark)));
   }
 }
+
+const taken = (localIds: readonly string[], ark: string): string =>
+  `the local id ${localIds.join("; ")} is that of another object, not of ${ark}`;

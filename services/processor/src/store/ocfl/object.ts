@@ -33,7 +33,7 @@ export async function lookAtObject(path: string, id: string): Promise<FoundObjec
 
 function ofId(id: string, found: FoundObject & { printed: PrintedInventory }): FoundObject {
   const is = found.printed.inventory.id;
-  return is === id ? found : { kind: "damaged", why: `the place of ${id} is taken by ${is}` };
+  return is === id ? found : { kind: "damaged", why: `the place of ${id} is taken by another object` };
 }
 
 const versionIn = (name: string): number => Number(/^v([1-9]\d*)$/.exec(name)?.[1] ?? 0);
