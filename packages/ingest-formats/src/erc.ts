@@ -38,7 +38,7 @@ export function parseErc(text: string): Parsed<Erc> {
   }
   const where = valuesOf(anvl.value, "where");
   const primaryId = where.find((value) => value.startsWith("ark:"));
-  const localIds = mergeLocalIds(...where.filter((value) => !value.startsWith("ark:")).map(parseLocalIds));
+  const localIds = mergeLocalIds(where.filter((value) => !value.startsWith("ark:")).flatMap(parseLocalIds));
   return parsed({ ...textElements(anvl.value), ...(primaryId === undefined ? {} : { primaryId }), localIds });
 }
 
