@@ -44,6 +44,18 @@ const TEST_LIMITS = [
   "CallExpression[callee.name=/^(before|after)(All|Each)$/][arguments.length>1]",
 ].map((selector) => ({ selector, message: TEST_LIMIT }));
 
+/** Each element becomes an argument, and about 120,000 of them overflow the stack. */
+const LONG_LISTS = [
+  {
+    selector: "CallExpression[callee.property.name=/^(push|unshift)$/] > SpreadElement",
+    message: "A long list overflows the stack here: add its elements one by one.",
+  },
+  {
+    selector: "CallExpression[callee.object.name='Math'] > SpreadElement",
+    message: "A long list overflows the stack here: use reduce.",
+  },
+];
+
 export default tseslint.config(
   { ignores: ["**/dist/", "**/node_modules/", "data/", "**/*.d.ts"] },
   {
@@ -73,6 +85,11 @@ export default tseslint.config(
     },
   },
   {
+    files: ["{packages,services}/**/*.{ts,tsx}"],
+    ignores: ["**/test/**", "**/screenshots/**", "packages/testkit/**"],
+    rules: { "no-restricted-syntax": ["error", ...RESTRICTED, ...LONG_LISTS] },
+  },
+  {
     // These answer strangers. A promise that nobody waits for and that fails would end the process: it says what becomes of it.
     files: [
       "packages/{job-*,http-api,journal,profile-store,client,access}/src/**/*.ts",
@@ -83,6 +100,7 @@ export default tseslint.config(
       "no-restricted-syntax": [
         "error",
         ...RESTRICTED,
+        ...LONG_LISTS,
         {
           selector: "UnaryExpression[operator='void'] > CallExpression:not([callee.property.name='catch'])",
           message: "A detached promise: end it with .catch().",

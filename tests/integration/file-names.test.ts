@@ -111,13 +111,9 @@ describe("names that are stored byte for byte", () => {
   test.each([
     ["zip", zipOf],
     ["tar", tarOf],
-  ])(
-    "from a %s",
-    async (kind, make) => {
-      await expectStored(await submitContainer(`/stored.${kind}`, make(STORED_IN_CONTAINERS)), STORED_IN_CONTAINERS);
-    },
-    180_000,
-  );
+  ])("from a %s", async (kind, make) => {
+    await expectStored(await submitContainer(`/stored.${kind}`, make(STORED_IN_CONTAINERS)), STORED_IN_CONTAINERS);
+  });
 });
 
 describe("names that are refused, with the row or the name told", () => {

@@ -15,7 +15,7 @@ export const usageOf = (command: Command): string =>
   ["sluice", nameOf(command), ...(command.takes ?? []).map(argumentText), "[options]"].join(" ");
 
 const columns = (rows: readonly (readonly [string, string])[]): readonly string[] => {
-  const width = Math.max(0, ...rows.map(([left]) => left.length));
+  const width = rows.reduce((most, [left]) => Math.max(most, left.length), 0);
   return rows.map(([left, right]) => `  ${pad(left, width)}  ${right}`);
 };
 

@@ -9,7 +9,9 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 
 /** As prettier sets them. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = head.map((title, i) => Math.max(3, title.length, ...rows.map((row) => (row[i] ?? "").length)));
+  const widths = head.map((title, i) =>
+    rows.reduce((most, row) => Math.max(most, (row[i] ?? "").length), Math.max(3, title.length)),
+  );
   const line = (row: readonly string[]): string =>
     `| ${row.map((text, i) => text.padEnd(widths[i] ?? 0)).join(" | ")} |`;
   return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)];

@@ -28,7 +28,7 @@ export async function readPages<T>(
     const limit = Math.min(PAGE_MAX, Math.max(1, wanted - items.length));
     const answer: Answer<Page<T>> = await ask({ limit, ...(cursor === null ? {} : { cursor }) });
     if (!answer.ok) return answer;
-    items.push(...answer.value.items);
+    for (const each of answer.value.items) items.push(each);
     cursor = answer.value.next_cursor;
   } while (cursor !== null && items.length < wanted);
   return { ok: true, status: 200, value: { items, next_cursor: cursor } };

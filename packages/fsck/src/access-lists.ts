@@ -52,7 +52,7 @@ export async function judgeAccess(session: Session, pause: () => Promise<void>):
   const open: string[] = [];
   for await (const page of walkAccessLists(session)) {
     if (typeof page === "string") return null;
-    open.push(...page.filter(({ acl }) => isOpen(acl.entries)).map(({ path }) => path));
+    for (const { path, acl } of page) if (isOpen(acl.entries)) open.push(path);
     await pause();
   }
   return open.slice(0, NAMED_MAX).map((path, i) => {

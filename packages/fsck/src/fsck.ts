@@ -53,7 +53,7 @@ export async function fsck(session: Session, options: FsckOptions = {}): Promise
     const confirmed = await confirmedFindings(session, subject, context);
     if (confirmed === null) return false;
     if (confirmed.length === 0) unconfirmed += 1;
-    findings.push(...confirmed);
+    for (const each of confirmed) findings.push(each);
     return true;
   };
 
@@ -93,7 +93,7 @@ export async function fsck(session: Session, options: FsckOptions = {}): Promise
   ];
   for (const suspicions of others) {
     if (suspicions === null) return { kind: "lost" };
-    findings.push(...suspicions.map((each) => findingOf(each, { kind: "tree" }, context)));
+    for (const each of suspicions) findings.push(findingOf(each, { kind: "tree" }, context));
   }
   const seen = { jobs: names.jobs.size, batches: names.batches.size, unconfirmed };
   return { kind: "looked", report: makeReport(findings, seen) };

@@ -38,7 +38,7 @@ export function parseErc(text: string): Parsed<Erc> {
   }
   const where = valuesOf(anvl.value, "where");
   const primaryId = where.find((value) => isArkLike(value));
-  const localIds = mergeLocalIds(...where.filter((value) => !isArkLike(value)).map(parseLocalIds));
+  const localIds = mergeLocalIds(where.filter((value) => !isArkLike(value)).flatMap(parseLocalIds));
   return parsed({ ...textElements(anvl.value), ...(primaryId === undefined ? {} : { primaryId }), localIds });
 }
 

@@ -57,10 +57,11 @@ export function endingAfterThrow(job: TakenJob, error: unknown, attempts: number
   return retry({ exitCode: 500, result, delay: Math.ceil(delayMs / 1_000) });
 }
 
+/** What a run of a job begins with. */
+const STARTS: ReadonlySet<string> = new Set(["create", "repeat", "requeue"]);
+
 /** How often a job was taken in its present run, by the events that its record keeps. */
 export function attemptsIn(events: readonly { readonly what: string }[]): number {
-  const since = Math.max(
-    ...["create", "repeat", "requeue"].map((what) => events.findLastIndex((e) => e.what === what)),
-  );
+  const since = events.findLastIndex(({ what }) => STARTS.has(what));
   return events.slice(since + 1).filter(({ what }) => what === "take").length;
 }

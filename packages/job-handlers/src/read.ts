@@ -60,7 +60,7 @@ export async function readAll(session: Session, tenant: string | null): Promise<
     for (const type of types.map(decodeType)) {
       const versions = await versionsOf(session, each, type);
       if (versions === "silence") return "silence";
-      places.push(...versions.map((version) => paths.version(each, type, version)));
+      for (const version of versions) places.push(paths.version(each, type, version));
     }
   }
   return readPlaces(session, places);
@@ -84,7 +84,10 @@ async function readPlaces(session: Session, places: readonly string[]): Promise<
     const answers = await session.readMany(places.slice(at, at + READ_AT_ONCE).map((get) => ({ get })));
     if (!answers.ok) return "silence";
     const nodes = answers.value.flatMap((answer): Node[] => (answer.kind === "node" ? [answer.node] : []));
-    handlers.push(...nodes.map(({ data }) => decodeHandler(data)).filter((handler) => handler !== null));
+    for (const { data } of nodes) {
+      const handler = decodeHandler(data);
+      if (handler !== null) handlers.push(handler);
+    }
   }
   return handlers;
 }

@@ -137,7 +137,8 @@ export class JobJournal {
     if (range === null) return { ok: true, lines: [] };
     const lines: Line[] = [];
     for (const record of this.#parts.waiting.recordsOf(range))
-      lines.push(...(await this.#linesOf(record)).filter(({ id }) => range.first <= id && id <= range.last));
+      for (const line of await this.#linesOf(record))
+        if (range.first <= line.id && line.id <= range.last) lines.push(line);
     return { ok: true, lines };
   }
 

@@ -32,7 +32,8 @@ export class WaitingLines {
     for (const run of this.#runsAbove(above)) {
       for (const free of without(run, taken)) {
         if (free.first > bound) return picked;
-        if (picked === null) bound = Math.min(...taken.map(({ first }) => (first > free.first ? first : Infinity)));
+        if (picked === null)
+          bound = taken.reduce((least, { first }) => (first > free.first ? Math.min(least, first) : least), Infinity);
         const before: number = picked?.count ?? 0;
         const last: number = Math.min(free.last, free.first + most - before - 1);
         picked = { first: picked?.first ?? free.first, last, count: before + last - free.first + 1 };

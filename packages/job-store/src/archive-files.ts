@@ -85,7 +85,7 @@ export async function appendRuns(
   const files = (await listFiles(folder)).filter((file) => file.writer === writer);
   let isNew = false;
   for (const [block, some] of byBlock(runs)) {
-    const part = Math.max(0, ...files.filter((file) => file.block === block).map((file) => file.part));
+    const part = files.reduce((most, file) => (file.block === block ? Math.max(most, file.part) : most), 0);
     isNew = (await appendTo(folder, { block, writer, part }, some.map(printRun).join(""), fileBytes)) || isNew;
   }
   if (isNew) await syncFolder(folder);

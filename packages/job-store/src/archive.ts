@@ -49,7 +49,7 @@ export class Archive implements RunArchive {
     for (const block of blocks) {
       if (from !== null && block > from.block) continue;
       const rest = (await this.#runsOfBlock(shard, block)).filter((run) => from === null || afterKey(run, from));
-      runs.push(...rest.slice(0, limit - runs.length));
+      for (const each of rest.slice(0, limit - runs.length)) runs.push(each);
       // The last one of a page leads on; that nothing may come after it costs one empty page.
       if (runs.length >= limit) return { runs, next: nextOf(runs) };
     }
@@ -76,7 +76,7 @@ export class Archive implements RunArchive {
   async #allFiles(): Promise<readonly string[]> {
     const folders = Array.from({ length: SHARDS }, (_, shard) => shardFolder(this.#options.folder, shard));
     const files: string[] = [];
-    for (const folder of folders) files.push(...(await listFiles(folder)).map(({ name }) => join(folder, name)));
+    for (const folder of folders) for (const { name } of await listFiles(folder)) files.push(join(folder, name));
     return files;
   }
 

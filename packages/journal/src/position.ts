@@ -32,7 +32,7 @@ export class Position {
       return openFile(folder, NAME);
     });
     const places = await Promise.all([readSlot(handle, 0), readSlot(handle, 1)]);
-    const number = Math.max(...places.map((place) => place ?? -1));
+    const number = places.reduce<number>((most, place) => Math.max(most, place ?? -1), -1);
     if (number >= 0) return new Position(handle, number, places.indexOf(number));
     await handle.close();
     throw new Error(

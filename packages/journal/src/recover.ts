@@ -42,8 +42,8 @@ export async function recover(folder: string, consumed: number): Promise<Recover
     const isLast = i === files.length - 1;
     const { segment, entries, damaged, torn } = await readSegment(folder, name, first, isLast);
     found.segments.push(segment);
-    found.entries.push(...entries.filter(({ number }) => number > consumed));
-    found.damaged.push(...damaged.map((range) => ({ segment: name, ...range })));
+    for (const entry of entries) if (entry.number > consumed) found.entries.push(entry);
+    for (const range of damaged) found.damaged.push({ segment: name, ...range });
     if (torn !== null) cut = { segment: name, ...torn };
     if (isLast && damaged.length === 0 && segment.last >= consumed) active = segment;
   }

@@ -46,7 +46,7 @@ async function workersAt(session: Session): Promise<readonly string[] | null> {
   for (const stage of stages.value.names) {
     const workers = await session.children(paths.stageWorkers(stage));
     if (!workers.ok && workers.code !== "NO_NODE") return null;
-    found.push(...(workers.ok ? workers.value.names : []));
+    if (workers.ok) for (const each of workers.value.names) found.push(each);
   }
   return found;
 }

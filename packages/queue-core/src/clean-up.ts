@@ -178,7 +178,7 @@ async function reportPaths(ctx: QueueContext, id: BatchId): Promise<readonly str
   const out: string[] = [];
   for (const number of numbers.value.names) {
     const chunks = await ctx.session.children(`${root}/${number}`);
-    if (chunks.ok) out.push(...chunks.value.names.map((chunk) => `${root}/${number}/${chunk}`));
+    if (chunks.ok) for (const chunk of chunks.value.names) out.push(`${root}/${number}/${chunk}`);
     out.push(`${root}/${number}`);
   }
   return [...out, root];

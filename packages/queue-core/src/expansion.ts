@@ -147,7 +147,7 @@ export async function queueIsFull(ctx: Pick<QueueContext, "session">): Promise<s
   const depths = (live: boolean): readonly number[] =>
     depth.filter((_, i) => isLive(JOB_STATES[i] ?? "Deleted") === live);
   const underWay = depths(true).reduce((a, b) => a + b, 0);
-  const resting = Math.max(...depths(false));
+  const resting = depths(false).reduce((a, b) => Math.max(a, b), 0);
   if (underWay + resting + CHUNK_ROWS <= QUEUE_ENTRIES_MAX) return null;
   return `${underWay} jobs are under way and ${resting} rest in one state; ${QUEUE_ENTRIES_MAX} is the bound`;
 }

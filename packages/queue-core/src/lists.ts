@@ -77,7 +77,7 @@ export async function listJobs(
   for (let i = 0; i < wanted.length; i += JOBS_PER_READ) {
     const views = await readJobs(session, wanted.slice(i, i + JOBS_PER_READ));
     if (views === null) return null;
-    items.push(...views.flatMap((view) => (view.kind === "found" ? [view.value] : [])));
+    for (const view of views) if (view.kind === "found") items.push(view.value);
   }
   return { items, next: ids.length > limit ? (wanted.at(-1) ?? null) : null };
 }

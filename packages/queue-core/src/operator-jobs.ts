@@ -41,7 +41,8 @@ export async function orderJob(
       const last = because === undefined ? lastChangeOf(looked.look.fleetJob) : await lastAudited(ctx.session, because);
       return { kind: "refused", why: plan.why, last };
     }
-    ended.splice(0, 1, ...(plan.ends === null ? [] : [plan.ends]));
+    ended.length = 0;
+    if (plan.ends !== null) ended.push(plan.ends);
     const shared = holds === null ? [] : holdsGuard(holds.value);
     return { kind: "go", shared, ops: [...plan.checks, ...plan.ops] };
   });

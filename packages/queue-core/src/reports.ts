@@ -69,8 +69,8 @@ export async function readReport(
     const node = await ctx.session.get(paths.reportChunk(id, report.counts.report, Number(name)));
     const chunk = node.ok ? records.statusReport.decode(node.value.data) : null;
     if (chunk?.ok !== true) return null;
-    whole.failed_jobs.push(...chunk.value.failed_jobs);
-    whole.successful_jobs.push(...chunk.value.successful_jobs);
+    for (const each of chunk.value.failed_jobs) whole.failed_jobs.push(each);
+    for (const each of chunk.value.successful_jobs) whole.successful_jobs.push(each);
   }
   return whole;
 }

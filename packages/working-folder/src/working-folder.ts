@@ -108,7 +108,11 @@ class Folders implements WorkingFolder {
   };
 
   readonly pruneClaims = async (bid: string, jid: string, keepTokens: readonly number[]): Promise<Outcome<void>> => {
-    const earlier = await this.#tokensBefore(bid, jid, Math.max(...keepTokens));
+    const earlier = await this.#tokensBefore(
+      bid,
+      jid,
+      keepTokens.reduce((most, token) => Math.max(most, token), -Infinity),
+    );
     for (const token of earlier.filter((each) => !keepTokens.includes(each))) {
       const removed = await this.#folder.remove(claimPath(bid, jid, token));
       if (!removed.ok) return removed;

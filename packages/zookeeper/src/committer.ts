@@ -120,9 +120,8 @@ class GroupingCommitter implements Committer {
     this.#inFlight.delete(group);
     const { answered, again } = group.verdict(answer);
     this.#learn(group, outcomeOf(answer));
-    for (const rank of MOVE_RANKS) {
-      this.#waiting[rank].unshift(...again.filter((member) => member.move.rank === rank));
-    }
+    // From the last: each goes to the front.
+    for (const member of again.toReversed()) this.#waiting[member.move.rank].unshift(member);
     for (const [member, itsAnswer] of answered) member.answer(itsAnswer);
     this.#flush();
   }

@@ -136,7 +136,7 @@ export class LiveSession implements Session {
     for (const some of inRequests(reads, this.#root.length)) {
       const answer = await this.#readSome(some);
       if (!answer.ok) return answer;
-      value.push(...answer.value);
+      for (const each of answer.value) value.push(each);
     }
     return { ok: true, value };
   }

@@ -30,7 +30,7 @@ export async function readOtherWork(
     const free = entries.first.filter((name) => !inHand.has(name));
     count += entries.count;
     ready += entries.count - (entries.first.length - free.length);
-    first.push(...free.map((name) => `${directory}/${name}`));
+    for (const name of free) first.push(`${directory}/${name}`);
   }
   if (first.length === 0) return { count, ready, oldestReadyAtMs: null };
   const answers = await session.readMany(first.map((get) => ({ get })));

@@ -33,7 +33,8 @@ export const READY_METRICS = {
 /** What is computed when somebody looks. */
 export function exportState(registry: Registry, router: JobRouter, journals: JobJournals): void {
   const stats = (): readonly JobJournalStats[] => [...journals.stats().values()];
-  const most = (of: (stats: JobJournalStats) => number): number => Math.max(0, ...stats().map(of));
+  const most = (of: (stats: JobJournalStats) => number): number =>
+    stats().reduce((most, each) => Math.max(most, of(each)), 0);
   const sum = (of: (stats: JobJournalStats) => number): number => stats().reduce((total, each) => total + of(each), 0);
   showGauge(registry, ROUTER_METRICS.shardsOwned, () => router.stats().shardsOwned);
   showGauge(registry, ROUTER_METRICS.waiters, () => router.stats().waiters);

@@ -29,7 +29,7 @@ async function readBucket(session: Session, id: BatchId, bucket: Bucket): Promis
     const some = ids.slice(i, i + JOBS_PER_READ);
     const views = await readJobs(session, some);
     if (views === null) return null;
-    jobs.push(...some.map((job, k) => reportedJob(job, views[k])));
+    for (const [k, job] of some.entries()) jobs.push(reportedJob(job, views[k]));
   }
   return jobs;
 }

@@ -52,6 +52,8 @@ skipUnless(describe, docker, { optional: true })("on a Docker engine", () => {
     expect(await run("recorder", script)).toBe("opened as 65532");
   });
 
+  // Containers are started and killed for many minutes, and only where there is a Docker engine.
+  // eslint-disable-next-line no-restricted-syntax
   test(
     "a fleet of containers completes its batches although containers die",
     async () => {

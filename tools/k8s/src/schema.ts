@@ -59,7 +59,7 @@ function neverAsked(value: unknown, asked: Asked, path: string): readonly string
 
 export async function schemaProblems(objects: readonly KubernetesObject[]): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (const object of objects) problems.push(...(await problemsOf(object)));
+  for (const object of objects) for (const each of await problemsOf(object)) problems.push(each);
   return problems;
 }
 

@@ -35,7 +35,7 @@ export function barText({ label, done, total, unit, note }: Bar, labelWidth: num
 }
 
 const linesOf = (shown: readonly Bar[], width: number): readonly string[] => {
-  const labelWidth = Math.max(0, ...shown.map(({ label }) => widthOf(safe(label))));
+  const labelWidth = shown.reduce((most, { label }) => Math.max(most, widthOf(safe(label))), 0);
   return shown.map((bar) => barText(bar, labelWidth, width));
 };
 

@@ -37,7 +37,7 @@ export function tableLines<T>(
   const shown = columns.filter(({ wide }) => wide !== true || style.wide);
   const cells = items.map((item) => shown.map((column) => safe(column.of(item, style)) || "-"));
   const widths = fit(
-    shown.map(({ title }, i) => Math.max(widthOf(title), ...cells.map((row) => widthOf(row[i] ?? "")))),
+    shown.map(({ title }, i) => cells.reduce((most, row) => Math.max(most, widthOf(row[i] ?? "")), widthOf(title))),
     shown,
     style.columns,
   );
@@ -79,7 +79,7 @@ export type Field = readonly [label: string, value: string | null | undefined];
 /** `Label:  value`, one thing in full. Fields without a value are left out. */
 export function fieldLines(fields: readonly Field[], paint: Paint): readonly string[] {
   const given = fields.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const width = Math.max(0, ...given.map(([label]) => label.length + 1));
+  const width = given.reduce((most, [label]) => Math.max(most, label.length + 1), 0);
   return given.map(([label, value]) => {
     const text = safe(value ?? "");
     return `${pad(`${label}:`, width)}  ${label === "Status" ? paintState(paint, text) : text}`;

@@ -44,7 +44,8 @@ const counts = (by: Readonly<Record<string, number>>): string =>
     .join(", ") || "none";
 
 const untilText = (until: string | null): string => (until === null ? "" : ` (until ${until})`);
-const mostWaiting = (stages: readonly StageView[]): number => Math.max(1, ...stages.map(({ waiting }) => waiting));
+const mostWaiting = (stages: readonly StageView[]): number =>
+  stages.reduce((most, { waiting }) => Math.max(most, waiting), 1);
 
 function spaceLine({
   volume_bytes: volume,

@@ -70,7 +70,7 @@ class Reader {
     const events: ManifestEvent[] = [];
     for (const line of lines) {
       if (this.stopped) break;
-      events.push(...("problem" in line ? this.#stop(line.problem) : this.#take(line)));
+      for (const each of "problem" in line ? this.#stop(line.problem) : this.#take(line)) events.push(each);
     }
     return events;
   }
@@ -103,7 +103,7 @@ class Reader {
     const { row, problems } = readRow(line, this.#rows, this.#kind, this.#mode);
     const all = [...problems, ...this.#duplicate(row, this.#kind)];
     if (all.length === 0) events.push({ type: "row", row });
-    else events.push(...all.map((problem): ManifestEvent => ({ type: "problem", problem })));
+    else for (const problem of all) events.push({ type: "problem", problem });
     return events;
   }
 

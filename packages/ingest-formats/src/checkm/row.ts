@@ -52,7 +52,7 @@ export function readRow(line: Line, rowNumber: number, kind: ManifestKind, mode:
   if (kind === "storage-manifest" && cells.fileName !== undefined) cells.fileName = unescapeFileName(cells.fileName);
   const algorithm = algorithmOf(cells);
   const problems = cellProblems(cells, algorithm);
-  if (mode === "strict") problems.push(...strictRowProblems(cells, values.length, kind));
+  if (mode === "strict") for (const each of strictRowProblems(cells, values.length, kind)) problems.push(each);
   return {
     row: buildRow(cells, digestOf(cells, algorithm), rowNumber, line.number),
     problems: problems.map((problem) => ({ ...problem, line: line.number, row: rowNumber })),
@@ -65,10 +65,10 @@ const algorithmOf = ({ hashAlgorithm, hashValue }: Cells): Parsed<DigestAlgorith
 
 function cellProblems(cells: Cells, algorithm: Parsed<DigestAlgorithm> | undefined): CellProblem[] {
   const problems: CellProblem[] = [];
-  if (cells.fileUrl !== undefined) problems.push(...checkUrl(cells.fileUrl));
-  if (cells.fileSize !== undefined) problems.push(...checkSize(cells.fileSize));
+  if (cells.fileUrl !== undefined) for (const each of checkUrl(cells.fileUrl)) problems.push(each);
+  if (cells.fileSize !== undefined) for (const each of checkSize(cells.fileSize)) problems.push(each);
   if (algorithm?.ok === false) {
-    problems.push(...algorithm.problems.map((problem) => ({ ...problem, column: "hashAlgorithm" })));
+    for (const problem of algorithm.problems) problems.push({ ...problem, column: "hashAlgorithm" });
   }
   return problems;
 }

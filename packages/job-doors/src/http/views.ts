@@ -99,6 +99,6 @@ function sumOf(types: readonly TypeCounts[]): Omit<QueueTenant, "tenant"> {
   return {
     counts,
     ready: types.reduce((sum, { ready }) => sum + ready, 0),
-    oldest_due: due.length === 0 ? null : iso(Math.min(...due)),
+    oldest_due: due.length === 0 ? null : iso(due.reduce((least, each) => Math.min(least, each))),
   };
 }

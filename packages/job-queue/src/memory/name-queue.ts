@@ -30,7 +30,9 @@ export class NameQueue {
   }
 
   oldestDue(): number {
-    return Math.min(...[...this.#heaps.values()].map((heap) => heap.first()?.nextRun ?? Infinity));
+    let oldest = Infinity;
+    for (const heap of this.#heaps.values()) oldest = Math.min(oldest, heap.first()?.nextRun ?? Infinity);
+    return oldest;
   }
 
   first(priority: number | null): Slot | null {

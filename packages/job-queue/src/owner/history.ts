@@ -60,7 +60,7 @@ export class History {
       // Not more than fit: what was read and is not shown would be lost behind the cursor.
       const page: Page | null = await this.#page(next, Math.min(READ_AT_ONCE, most - found.length));
       if (page === null) return null;
-      found.push(...page.runs.filter(wanted).map((run) => runView(short(run))));
+      for (const run of page.runs) if (wanted(run)) found.push(runView(short(run)));
       next = page.next;
     }
     return reply(STATUS.ok, { kind: "runs", runs: found, next });
@@ -91,7 +91,7 @@ export class History {
     for (const directory of start < 0 ? [] : directories.slice(start)) {
       const entries = index.entriesOf(directory);
       const seen = { id: Number(id), token };
-      names.push(...(directory === from ? entries.filter((entry) => laterFirst(entry, seen) > 0) : entries));
+      for (const entry of entries) if (directory !== from || laterFirst(entry, seen) > 0) names.push(entry);
       if (names.length >= limit) break;
     }
     return names.slice(0, limit);

@@ -66,6 +66,6 @@ export class Board {
   /** When something that was empty is believed again; null: nothing is. */
   nextBelief(now: number): number | null {
     const moments = [...this.#empty.values()].filter((until) => until > now);
-    return moments.length === 0 ? null : Math.min(...moments);
+    return moments.length === 0 ? null : moments.reduce((least, each) => Math.min(least, each));
   }
 }

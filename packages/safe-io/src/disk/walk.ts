@@ -18,7 +18,7 @@ export async function listFiles(root: string, prefix = ""): Promise<FileEntry[]>
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
     if (entry.name.startsWith(TEMP_PREFIX)) continue;
-    if (entry.isDirectory()) found.push(...(await listFiles(root, name)));
+    if (entry.isDirectory()) for (const each of await listFiles(root, name)) found.push(each);
     else if (entry.isFile()) {
       const stat = await lstat(join(root, name));
       found.push({ name, bytes: stat.size, modifiedMs: stat.mtimeMs });

@@ -28,13 +28,13 @@ export function readConfig<S extends z.ZodObject>(
   for (const name of names) {
     const parsed = (schema.shape[name] as z.ZodType).safeParse(raw[name]);
     if (parsed.success) values[name] = parsed.data;
-    else problems.push(...parsed.error.issues.map((issue) => `${name}: ${issue.message}`));
+    else for (const issue of parsed.error.issues) problems.push(`${name}: ${issue.message}`);
   }
-  problems.push(...brokenRelations([...BASE_RELATIONS, ...relations], values));
+  for (const each of brokenRelations([...BASE_RELATIONS, ...relations], values)) problems.push(each);
   const whole = schema.safeParse(raw);
   // The schema's own refinements run only when every value is right; its other issues have been said above.
   if (problems.length === 0 && !whole.success)
-    problems.push(...whole.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+    for (const issue of whole.error.issues) problems.push(`${issue.path.join(".")}: ${issue.message}`);
   if (problems.length > 0 || !whole.success) return { ok: false, problems };
   return { ok: true, config: Object.freeze(whole.data) };
 }

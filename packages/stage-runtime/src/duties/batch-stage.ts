@@ -69,7 +69,8 @@ async function wanted(duty: BatchStage, scope: Scope, names: readonly string[]):
     const part = ids.slice(i, i + READS_MAX);
     const answers = await scope.queue.session.readMany(part.map((id) => ({ get: paths.expansion(id) })));
     if (!answers.ok) return found;
-    found.push(...part.filter((_, j) => wants({ state: duty.takes, expansion: expansionOf(answers.value[j]) })));
+    for (const each of part.filter((_, j) => wants({ state: duty.takes, expansion: expansionOf(answers.value[j]) })))
+      found.push(each);
   }
   return found;
 }

@@ -42,8 +42,9 @@ export class ItemQueue {
   idleMs(): number {
     const { pollMs, idlePollMs } = this.#scope.settings;
     const nowMs = this.#nowMs();
-    const waits = [...this.#notBeforeMs.values()].map((atMs) => atMs - nowMs).filter((ms) => ms > 0);
-    return Math.max(1, Math.min(this.#names.length > 0 ? pollMs : idlePollMs, ...waits));
+    let waitMs = this.#names.length > 0 ? pollMs : idlePollMs;
+    for (const atMs of this.#notBeforeMs.values()) if (atMs > nowMs) waitMs = Math.min(waitMs, atMs - nowMs);
+    return Math.max(1, waitMs);
   }
 
   #nowMs(): number {

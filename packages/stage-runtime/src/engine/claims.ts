@@ -30,7 +30,7 @@ export class Claims {
       if (!locks.ok) return taken;
       const free = part.filter((_, j) => locks.value[j]?.kind === "none");
       const answers = await Promise.all(free.map((lease) => committer.submit(uncounted(lease))));
-      taken.push(...free.filter((_, j) => answers[j]?.ok === true).map(({ id }) => id));
+      for (const each of free.filter((_, j) => answers[j]?.ok === true).map(({ id }) => id)) taken.push(each);
     }
     return taken;
   }

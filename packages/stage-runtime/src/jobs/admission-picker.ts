@@ -78,7 +78,7 @@ export class AdmissionPicker implements Picker, Passage {
       const window = this.#approved.splice(0, Math.min(WINDOW_MAX, size));
       if (window.length === 0 || !(await this.#look(window, ready))) break;
     }
-    this.#approved.unshift(...ready.slice(free).map(({ approved }) => approved));
+    this.#approved = [...ready.slice(free).map(({ approved }) => approved), ...this.#approved];
     const picked = ready.slice(0, free);
     for (const { approved } of picked) this.#room.take(approved.applicant, approved.decision);
     return picked.map(({ candidate }) => candidate);
@@ -170,7 +170,7 @@ export class AdmissionPicker implements Picker, Passage {
       window.map(({ entry }) => entry),
     );
     if (!looked.ok) {
-      this.#approved.unshift(...window);
+      this.#approved = [...window, ...this.#approved];
       this.#complain(looked);
       return false;
     }

@@ -144,7 +144,7 @@ export class Turns<T> {
     const found: T[] = [];
     for (const tier of this.#tiers) {
       if (found.length >= count) break;
-      found.push(...tier.unknown(count - found.length));
+      for (const each of tier.unknown(count - found.length)) found.push(each);
     }
     return found;
   }

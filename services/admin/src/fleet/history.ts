@@ -73,7 +73,8 @@ export function makeHistory({ session, surveyor, nowMs }: HistoryParts): History
         jobs: Object.fromEntries(JOB_STATES.map((state) => [state, survey.jobs[state]])) as Record<JobState, number>,
         completed: Math.max(0, ended.completed - (before?.completed ?? ended.completed)),
         failed: Math.max(0, ended.failed - (before?.failed ?? ended.failed)),
-        oldest_ready_seconds: Math.max(0, ...survey.stages.map(({ oldestReadyAgeMs }) => oldestReadyAgeMs)) / 1_000,
+        oldest_ready_seconds:
+          survey.stages.reduce((most, { oldestReadyAgeMs }) => Math.max(most, oldestReadyAgeMs), 0) / 1_000,
       });
       before = ended;
       if (samples.length > SAMPLES_MAX) samples.shift();

@@ -19,7 +19,7 @@ export const TOKEN_METRICS: readonly SnapshotMetric<readonly TokenEnd[]>[] = [
     values: (ends) =>
       grouped(ends, ({ role, place }) => ({ role, place })).map(([labels, tokens]) => [
         labels,
-        Math.min(...tokens.map(({ expires }) => Date.parse(expires))) / 1000,
+        tokens.reduce((least, { expires }) => Math.min(least, Date.parse(expires)), Infinity) / 1000,
       ]),
   },
 ];

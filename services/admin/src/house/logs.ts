@@ -16,7 +16,10 @@ export async function searchLogs(folder: string, ids: readonly string[]): Promis
   for (const name of names.slice(0, FILES_MAX)) {
     const text = await tailOf(join(folder, name));
     const service = name.replace(/\.log(\.\d+)?$/, "");
-    lines.push(...text.split("\n").flatMap((line) => lineOf(line, ids, service) ?? []));
+    for (const each of text.split("\n")) {
+      const line = lineOf(each, ids, service);
+      if (line !== null) lines.push(line);
+    }
   }
   return lines.sort((a, b) => ((a.at ?? "") < (b.at ?? "") ? -1 : 1)).slice(-LINES_MAX);
 }

@@ -99,7 +99,7 @@ async function batchPage(open: OpenQueue, query: JobQuery, { scope }: Caller): P
       ...(at === undefined ? {} : { after: at }),
     });
     if (page === null) return SILENCE;
-    found.push(...page.items.filter((job) => matches(job, query)));
+    for (const job of page.items) if (matches(job, query)) found.push(job);
     more = page.next !== null;
     at = page.next ?? at;
   }

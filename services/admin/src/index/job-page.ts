@@ -138,7 +138,7 @@ class Scan {
     const matching = await this.#matching(candidates);
     if (matching === null) return null;
     const room = this.#query.limit - this.found.length;
-    this.found.push(...matching.slice(0, room));
+    for (const each of matching.slice(0, room)) this.found.push(each);
     const last = matching.length > room ? this.found.at(-1) : undefined;
     return last === undefined ? window.length : window.indexOf(last) + 1;
   }

@@ -60,7 +60,7 @@ export async function readInProgress(session: Session): Promise<ReadonlyMap<stri
   for (let at = 0; at < ids.length; at += BATCHES_PER_READ) {
     const some = await readBatches(session, ids.slice(at, at + BATCHES_PER_READ));
     if (some === null) return null;
-    batches.push(...some.flatMap((view) => (view.kind === "found" ? [view.value] : [])));
+    for (const view of some) if (view.kind === "found") batches.push(view.value);
   }
   return sumOf(batches);
 }

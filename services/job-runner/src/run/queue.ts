@@ -81,7 +81,7 @@ export function queueOf(client: JobClient, { tenants, types, besides }: JobQueue
       const tried = runs.flatMap(({ started }) => (started === null ? [] : [Date.parse(started)]));
       return {
         attempts: Math.max(attemptsIn(events), runs.length + 1),
-        firstTriedMs: tried.length === 0 ? null : Math.min(...tried),
+        firstTriedMs: tried.length === 0 ? null : tried.reduce((least, each) => Math.min(least, each)),
       };
     },
     releaseWorker: async (worker) => (await client.releaseWorker(worker)).ok,

@@ -27,7 +27,7 @@ async function ownPackagesOf(folder: string): Promise<readonly NpmPackage[]> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     if (!entry.isDirectory()) continue;
     const path = join(folder, entry.name);
-    if (entry.name.startsWith("@")) found.push(...(await ownPackagesOf(path)));
+    if (entry.name.startsWith("@")) for (const each of await ownPackagesOf(path)) found.push(each);
     else found.push(await readManifest(path));
   }
   return found;

@@ -69,8 +69,8 @@ export function flowOf(model: Model, now: Overview, tall: boolean): Flow {
   });
   const flowing = now.completed_per_minute > 0 && now.queue_paused === null;
   return {
-    width: Math.max(...boxes.map(({ x, width }) => x + width)) + EDGE,
-    height: Math.max(...boxes.map(({ y, height }) => y + height)) + EDGE,
+    width: boxes.reduce((most, { x, width }) => Math.max(most, x + width), 0) + EDGE,
+    height: boxes.reduce((most, { y, height }) => Math.max(most, y + height), 0) + EDGE,
     basins: [...line, ...resting],
     channels: [
       ...line.slice(1).map((to, i) => ({ path: between(line[i] ?? to, to, tall), aside: false, flowing })),

@@ -100,7 +100,7 @@ function Stopped({ now }: NowProps) {
 }
 
 function Figures({ now }: NowProps) {
-  const oldest = Math.max(0, ...now.stages.map((stage) => stage.oldest_ready_seconds));
+  const oldest = now.stages.reduce((most, stage) => Math.max(most, stage.oldest_ready_seconds), 0);
   const workers = now.stages.reduce((sum, stage) => sum + stage.workers, 0);
   const inHand = now.stages.reduce((sum, stage) => sum + stage.in_hand, 0);
   const waiting = now.stages.reduce((sum, stage) => sum + stage.ready, 0);

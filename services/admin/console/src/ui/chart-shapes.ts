@@ -3,7 +3,7 @@ type Values = readonly (number | null)[];
 
 /** A round number not below the highest value, so that the scale can be read. */
 export function ceilingOf(values: readonly number[]): number {
-  const highest = Math.max(1, ...values);
+  const highest = values.reduce((most, each) => Math.max(most, each), 1);
   const step = 10 ** Math.floor(Math.log10(highest));
   return [1, 2, 5, 10].map((n) => n * step).find((n) => n >= highest) ?? highest;
 }

@@ -38,7 +38,10 @@ export function Chart({ title, series, times, unit, kind }: ChartProps) {
   const top = topOf(series, kind);
   const now = (values: Series["values"]): string => unit(known(values).at(-1) ?? 0);
   const spoken = series
-    .map(({ name, values }) => `${name} ${now(values)}, at most ${unit(Math.max(0, ...known(values)))}`)
+    .map(
+      ({ name, values }) =>
+        `${name} ${now(values)}, at most ${unit(known(values).reduce((most, each) => Math.max(most, each), 0))}`,
+    )
     .join("; ");
   return (
     <figure class="chart">

@@ -41,7 +41,7 @@ export async function troubleOfFollowing(
   return standing.belongs !== null && mayChange(request.writer, standing.belongs) ? null : { kind: "foreign" };
 }
 
-const newest = (versions: Versions): number => Math.max(0, ...versions.keys());
+const newest = (versions: Versions): number => [...versions.keys()].reduce((most, each) => Math.max(most, each), 0);
 
 interface Content {
   readonly object: ObjectAddress;

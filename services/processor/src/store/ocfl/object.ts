@@ -23,7 +23,7 @@ export async function lookAtObject(path: string, id: string): Promise<FoundObjec
   const names = await readNames(path);
   if (names === null) return { kind: "absent" };
   if (!names.includes(OBJECT_DECLARATION)) return { kind: "damaged", why: `${path} has no ${OBJECT_DECLARATION}` };
-  const highest = versionName(Math.max(0, ...names.map(versionIn)));
+  const highest = versionName(names.reduce((most, name) => Math.max(most, versionIn(name)), 0));
   const root = await readInventoryOf(path);
   if (root?.inventory.head === highest) return ofId(id, { kind: "whole", printed: root });
   const version = await readInventoryOf(join(path, highest));
