@@ -23,7 +23,7 @@ export function say(line) {
 
 export const secondsSince = (begun) => `${((performance.now() - begun) / 1000).toFixed(1)} s`;
 
-/** Resolves to the exit code. `polite`: takes only the time that nobody else on the machine wants. */
+/** Resolves to the exit code. `polite`: the tests go first. */
 export function run(command, args, { show = false, env = process.env, polite = false } = {}) {
   return new Promise((resolve) => {
     const output = [];
@@ -40,7 +40,8 @@ export function run(command, args, { show = false, env = process.env, polite = f
   });
 }
 
-const POLITE = 10;
+/** Behind the tests, and still more than a trickle beside other programs on the machine. */
+const POLITE = 5;
 
 /** Exit code 0 and a line, or the command's own code and all it said. */
 export async function step(name, command, args, options) {
