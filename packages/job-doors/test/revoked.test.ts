@@ -106,21 +106,23 @@ describe("over HTTP", () => {
         body: JSON.stringify(body),
       });
     const ask = (verb: string, body: object) => post(`/v1/tenants/default/commands/${verb}`, body);
-    const come = (): Promise<unknown> => waitFor(() => taken !== null).then(() => taken?.());
-    return { queue, ask, post, errands, errors, come };
+    const hasAsked = (): boolean => taken !== null;
+    const come = (): void => taken?.();
+    return { queue, ask, post, errands, errors, hasAsked, come };
   }
 
   test("waits for jobs get none after the token's end, and commands for later are not carried out", async () => {
     const token = new Token();
-    const { queue, ask, post, errands, errors, come } = await served(token);
+    const { queue, ask, post, errands, errors, hasAsked, come } = await served(token);
     await ask("CreateJob", { name: "b" });
     const commandExecuteTime = (queue.now + 60_000) * 1_000;
     expect((await ask("DeleteJob", { jobID: 1, commandExecuteTime })).status).toBe(202);
     const waiting = ask("GetJob", { name: "a", connection: "wait" });
     const taking = post("/v1/take", { worker: "w", limit: 1, waitMs: 20_000 });
-    await waitFor(() => queue.waiting === 1);
+    // Both requests must be let in before the token ends.
+    await waitFor(() => queue.waiting === 1 && hasAsked());
     token.revoke();
-    await come();
+    come();
     expect((await taking).status).toBe(401);
     await new WireTalk(queue).say("CreateJob", "name: a");
     expect((await waiting).status).toBe(401);

@@ -36,6 +36,8 @@ export const ANSWER_BYTES = 16 * 1024 * 1024;
 /** What one transaction may hold; larger CreateJobs are made in parts and count when their mark is written. */
 export const CREATES_PER_TRANSACTION = 500;
 export const TRANSACTION_BYTES = 256 * 1024;
+/** Beyond this the session sends none: its bound, less what frames and the fence need. */
+export const TRANSACTION_BYTES_MAX = 480 * 1024;
 /** Commands that travel in one transaction. */
 export const GROUP_MEMBERS = 50;
 /** Jobs that one step of a sweep, a purge or a large command puts into one transaction. */

@@ -299,11 +299,14 @@ describe("C: CreateJob and CreateJobs", () => {
   describe("C11: unique", () => {
     const first = { name: "u", unique: "true", data: '{"a":{"x":1,"y":2},"l":[1,2]}', repeat: "HOURLY" };
 
-    test("the same data changes nothing, whatever else is said", () => {
+    test("with the same data it takes a new repeat and priority, and keeps what is not said", () => {
       const bench = new Bench();
       const id = bench.create(first);
-      expect(bench.create({ ...first, data: '{"a": {"x":1,"y":2}, "l":[1,2]}', jobPriority: 1000 })).toBe(id);
-      expect(bench.query(id)).toMatchObject({ priority: 500, repeat: "HOURLY" });
+      const same = { name: "u", unique: "true", data: '{"a": {"x":1,"y":2}, "l":[1,2]}' };
+      expect(bench.create({ ...same, jobPriority: 1000 })).toBe(id);
+      expect(bench.query(id)).toMatchObject({ priority: 1000, repeat: "HOURLY" });
+      expect(bench.create({ ...same, repeat: "DAILY" })).toBe(id);
+      expect(bench.query(id)).toMatchObject({ priority: 1000, repeat: "DAILY" });
     });
 
     test("other data is merged, and takes schedule and priority with it", () => {
@@ -324,10 +327,11 @@ describe("C: CreateJob and CreateJobs", () => {
       expect(bench.query(id)).toMatchObject({ data: first.data, state: "FAILED" });
     });
 
-    test("is only for the exact word, and per tenant and world", () => {
+    test("is said by any word but no, and is per tenant and world", () => {
       const bench = new Bench();
       const id = bench.create(first);
-      expect(bench.create({ ...first, unique: "yes" })).not.toBe(id);
+      for (const unique of ["1", "yes", "TRUE"]) expect(bench.create({ ...first, unique })).toBe(id);
+      for (const unique of ["0", "false", ""]) expect(bench.create({ ...first, unique })).not.toBe(id);
       expect(bench.create({ ...first, mockRequest: "true" })).not.toBe(id);
       expect(bench.create(first, "default")).toBe(id);
     });

@@ -160,3 +160,12 @@ describe("E: QueryJob and UpdateJob", () => {
     expect(bench.ask("UpdateJob", { jobID: 99, data: "{}" })).toBe("404 No job with this jobID");
   });
 });
+
+test("one answer brings a job once, however soon it is offered again", () => {
+  const bench = new Bench();
+  const id = bench.create({ retryAfter: "+0 SECONDS" });
+  const content = bench.content("GetJobs", { name: "job", numResults: 5 });
+  expect(content.kind === "taken" && content.jobs.map(({ view }) => view.jobID)).toEqual([id]);
+  bench.pass(1);
+  expect(bench.get().view.jobID).toBe(id);
+});

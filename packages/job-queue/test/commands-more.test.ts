@@ -402,3 +402,14 @@ describe("what is too large for the tree", () => {
     expect(bench.written.get(id)?.dataRef).toBeUndefined();
   });
 });
+
+test("CrashBedrockJob takes `names`, and a requeued job is due at a whole second", () => {
+  const bench = new Bench();
+  bench.now += 123;
+  const id = bench.create({ name: "crashing" });
+  expect(bench.ask("CrashBedrockJob", { names: "crash*, other" })).toBe("200 OK");
+  expect(bench.content("GetJob", { name: "crashing" })).toMatchObject({ jobs: [] });
+  expect(bench.state(id)).toBe("FAILED");
+  expect(bench.ask("RequeueJobs", { jobIDs: String(id) })).toBe("200 OK");
+  expect(bench.query(id)["nextRun"]).toBe(bench.query(id)["created"]);
+});

@@ -14,8 +14,11 @@ export interface RouterHooks {
   readonly onNotice?: (what: Notice["what"]) => void;
 }
 
-/** left: handed over or stopped; deposed: another process has it; session: ours was lost; refused: a write of ours was. */
-export type TermEnd = "left" | "deposed" | "session" | "refused";
+/**
+ * left: handed over or stopped; deposed: another process has it; session: ours was lost; refused: a write of ours was;
+ * unloadable: the shard was ours and could not be loaded.
+ */
+export type TermEnd = "left" | "deposed" | "session" | "refused" | "unloadable";
 
 const each = "each job-api";
 
@@ -24,6 +27,13 @@ export const ROUTER_METRICS = {
     type: "gauge",
     name: "sluice_jobs_shards_owned",
     help: "Shards of the job queue that this process owns",
+    labels: [],
+    exportedBy: each,
+  },
+  quarantined: {
+    type: "gauge",
+    name: "sluice_jobs_quarantined",
+    help: "Records of the shards that this process owns which cannot be read: set aside, with their bytes, until somebody requeues or deletes the job",
     labels: [],
     exportedBy: each,
   },
@@ -59,7 +69,7 @@ export const ROUTER_METRICS = {
   termEnds: {
     type: "counter",
     name: "sluice_jobs_term_ends_total",
-    help: "Terms of this process that ended: left, deposed, session, refused",
+    help: "Terms of this process that ended: left, deposed, session, refused, unloadable",
     labels: ["why"],
     exportedBy: each,
   },

@@ -197,6 +197,7 @@ class Router implements JobRouter {
     return {
       shardsOwned: this.#seats.filter(({ owner }) => owner !== null).length,
       waiters: this.#routing.waiters + this.#taker.waiters,
+      quarantined: this.#seats.reduce((sum, { owner }) => sum + (owner?.quarantined.length ?? 0), 0),
     };
   }
 

@@ -19,6 +19,8 @@ export interface ShardView {
 export interface RouterStats {
   readonly shardsOwned: number;
   readonly waiters: number;
+  /** Records that cannot be read, of the shards that are ours. */
+  readonly quarantined: number;
 }
 
 /** Jobs of one type that could run now. */

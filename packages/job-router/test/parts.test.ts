@@ -84,6 +84,32 @@ test("a request that comes again is done once, and jobs that were never heard of
   expect(back).toEqual(["acme"]);
 });
 
+test("an answer that arrived is forgotten, though an earlier request is still open", async () => {
+  const memory = new Memory(() => undefined);
+  void memory.once({ n: 1, tenant: "acme", cancel: () => undefined, start: () => new Promise(() => undefined) });
+  const ask = { tenant: null, cancel: null, start: () => Promise.resolve({ kind: "unknown" } as const) };
+  for (const n of [2, 3, 4]) await memory.once({ n, ...ask });
+  memory.seen(1, [2, 4]);
+  expect(memory.size).toBe(2);
+});
+
+test("jobs that were not delivered go back before the rest is forgotten", async () => {
+  const back: string[] = [];
+  const memory = new Memory((tenant) => void back.push(tenant));
+  let done = 0;
+  const start = (jobs: number) => () => {
+    done += 1;
+    return Promise.resolve({ kind: "reply", reply: reply(jobs) } as const);
+  };
+  await memory.once({ n: 1, tenant: "acme", cancel: null, start: start(1) });
+  await memory.once({ n: 2, tenant: null, cancel: null, start: start(0) });
+  memory.giveJobsBack();
+  await new Promise(setImmediate);
+  expect(back).toEqual(["acme"]);
+  await memory.once({ n: 2, tenant: null, cancel: null, start: start(0) });
+  expect(done).toBe(2);
+});
+
 test("a waiter whose connection broke waits anew when it comes back", async () => {
   const memory = new Memory(() => undefined);
   const started: ((attempt: Attempt) => void)[] = [];

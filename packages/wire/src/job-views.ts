@@ -78,6 +78,10 @@ export const QueuedJobDetail = QueuedJob.extend({
   onFinish: z.string().nullable(),
   exit: z.int().nullable().describe("of its last run"),
   result_bytes: z.int().nullable(),
+  unreadable: z
+    .object({ problem: z.string(), bytes: z.string().describe("the record as it stands in ZooKeeper, as UTF-8") })
+    .nullable()
+    .describe("its record cannot be read: the other fields are what could be saved of it"),
   events: z.array(JobEvent).describe("the latest, oldest first"),
   runs: z.array(JobRun).describe("that have ended, newest first"),
 }).meta({ id: "QueuedJobDetail" });

@@ -38,6 +38,7 @@ export function exportState(registry: Registry, router: JobRouter, journals: Job
   const sum = (of: (stats: JobJournalStats) => number): number => stats().reduce((total, each) => total + of(each), 0);
   showGauge(registry, ROUTER_METRICS.shardsOwned, () => router.stats().shardsOwned);
   showGauge(registry, ROUTER_METRICS.waiters, () => router.stats().waiters);
+  showGauge(registry, ROUTER_METRICS.quarantined, () => router.stats().quarantined);
   showGauge(registry, JOB_JOURNAL_METRICS.lines, () => sum(({ lines }) => lines));
   showGauge(registry, JOB_JOURNAL_METRICS.bytes, () => sum(({ bytes }) => bytes));
   showGauge(registry, JOB_JOURNAL_METRICS.usedRatio, () => most(({ usedRatio }) => usedRatio));
@@ -88,7 +89,7 @@ function showGauges(
 
 /** Those of the router that are counted as things happen. */
 export const routerHooks = (registry: Registry): RouterHooks => {
-  const { shardsOwned: _, waiters: __, ...counted } = ROUTER_METRICS;
+  const { shardsOwned: _, waiters: __, quarantined: ___, ...counted } = ROUTER_METRICS;
   const { requestSeconds, requests, takeovers, termEnds, pauses, notices } = makeInstruments(counted, registry);
   // A counter that is not there until it counts looks like one that nobody exports.
   for (const what of NOTICES) notices.inc({ what }, 0);

@@ -118,13 +118,13 @@ export const CREATE: Cases = {
     },
   },
   C11: {
-    says: "of a unique job there is one: the same data changes nothing, other data is merged, overwrite: false leaves it",
+    says: "of a unique job there is one: its repeat, data and priority are updated, data is merged, overwrite: false leaves it",
     run: async (stage) => {
       const me = hand(stage);
       const unique = { name: stage.name(), unique: true };
       const jobID = await me.create({ ...unique, data: '{"a":1,"b":{"c":2},"l":[1]}' });
       expect(await me.create({ ...unique, data: '{"a":1,"b":{"c":2},"l":[1]}', jobPriority: 0 })).toBe(jobID);
-      expect((await me.query(jobID))["priority"]).toBe(500);
+      expect((await me.query(jobID))["priority"]).toBe(0);
       expect(await me.create({ ...unique, data: '{"a":2}', overwrite: false })).toBe(jobID);
       const other = { data: '{"a":null,"b":{"d":3},"l":[2]}', repeat: "DAILY", jobPriority: 1000 };
       expect(await me.create({ ...unique, ...other })).toBe(jobID);

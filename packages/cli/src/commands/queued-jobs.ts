@@ -220,6 +220,8 @@ function jobLines(job: QueuedJobDetail, printer: Printer): readonly string[] {
     ["Exit", job.exit === null ? null : String(job.exit)],
     ["Result", job.result_bytes === null ? null : `${showBytes(job.result_bytes)} (sluice q result ${job.jobID})`],
     ["Data", JSON.stringify(job.data)],
+    ["Unreadable", job.unreadable?.problem ?? null],
+    ["Record", job.unreadable === null ? null : JSON.stringify(job.unreadable.bytes)],
   ]);
   const events = printer.table(job.events, [
     { title: "AT", of: ({ at }, { time }) => time(at) },

@@ -68,6 +68,7 @@ export function printDetail(record: JobRecord): string {
     onFinish: record.onFinish,
     exit: record.exit,
     result_bytes: resultBytes(record),
+    unreadable: record.unreadable,
     events: record.events.map(([at, what, by]) => ({ at: iso(at), what, by: by ?? "" })),
     runs: record.runs.map(showRun),
   };

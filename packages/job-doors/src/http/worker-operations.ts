@@ -1,21 +1,14 @@
 /** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
 import { type Caller, may } from "@sluice/access";
 import { ANSWERED, isStillCaller, type Operation, type Problem, problem } from "@sluice/http-api";
-import {
-  fetchLarge,
-  matchesName,
-  parseNames,
-  type Reply,
-  STATUS,
-  SYSTEM_TENANT,
-  type TakenView,
-} from "@sluice/job-queue";
-import { type BodyOf, JOBS } from "@sluice/wire";
+import { fetchLarge, type Reply, STATUS, SYSTEM_TENANT, type TakenView } from "@sluice/job-queue";
+import { JOBS } from "@sluice/wire";
 import { z } from "zod";
 import { giveBack } from "../queue-port.ts";
 import { TOKEN_ENDED } from "../still.ts";
 import { printTaken } from "./answers.ts";
-import type { JobPorts, TakenOfTenant, Taking } from "./ports.ts";
+import { narrowedBy } from "./narrow-take.ts";
+import type { JobPorts, TakenOfTenant } from "./ports.ts";
 import { patienceOf, serve, SILENCE } from "./serve.ts";
 import { tenantProblem } from "./tenancy.ts";
 
@@ -85,16 +78,6 @@ function refusalOf(tenants: readonly string[], caller: Caller): Problem | null {
     if (refused !== null) return refused;
   }
   return null;
-}
-
-function narrowedBy(
-  { types, handled = false, besides = [] }: BodyOf<typeof JOBS.takeJobs>,
-  { isHandled }: JobPorts,
-): Pick<Taking, "types" | "accepts"> {
-  const always = besides.map((pattern) => parseNames(pattern));
-  const accepts = (tenant: string, type: string): boolean =>
-    isHandled(tenant, type) || always.some((each) => matchesName(each, type));
-  return { ...(types === undefined ? {} : { types }), ...(handled ? { accepts } : {}) };
 }
 
 /** A line for each tenant. */

@@ -26,7 +26,9 @@ export class MemoryQueue implements QueuePort {
 
   constructor(start = "2026-11-16 13:00:00") {
     this.now = parseTime(start)!;
-    const empty = { jobs: new Map(), blocks: [], marks: new Set<string>(), ended: [], guests: new Map(), crashed: {} };
+    const readable = { brokenGuests: new Set<string>(), unreadable: new Map() };
+    const jobs = { jobs: new Map(), blocks: [], marks: new Set<string>(), ended: [] };
+    const empty = { ...jobs, ...readable, guests: new Map(), crashed: {} };
     this.#shard = new Shard({ shard: 0, term: 1, ids: { next: 0, term: 1 }, ...empty }, this.now);
   }
 

@@ -1,11 +1,14 @@
 /** Everything of a shard, read by its new owner. No write of an older term can come after the takeover that it has seen. */
-import type { Read, ReadAnswer, Session } from "@sluice/zookeeper";
+import type { Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
 import { parseJobId } from "../ids.ts";
 import { paths } from "../paths.ts";
 import { type Crashed, type Guest, type Job, records, type StoredJob } from "../records.ts";
+import { NO_DATA } from "../shard/data.ts";
 import type { Loaded } from "../shard/shard.ts";
 import { DoneIndex } from "./done-index.ts";
+import { type Salvaged, salvage, type Unreadable } from "./salvage.ts";
 import type { Term } from "./term.ts";
+import { EMPTY } from "./tree.ts";
 
 /** Versions of a job's two nodes; null: it has no `d`. */
 export interface NodeVersions {
@@ -25,6 +28,8 @@ export interface Tree {
   readonly crashed: number | null;
   /** Counters of older terms, with their versions. */
   readonly counters: readonly { readonly term: number; readonly version: number }[];
+  /** What else could not be read, in words; jobs are in `loaded`. */
+  readonly problems: readonly string[];
 }
 
 export type Loading = { readonly ok: true; readonly tree: Tree } | { readonly ok: false; readonly why: string };
@@ -32,16 +37,29 @@ export type Loading = { readonly ok: true; readonly tree: Tree } | { readonly ok
 const READS_AT_ONCE = 200;
 const REQUESTS_IN_FLIGHT = 8;
 
-/** What the tree should not hold, or a server that does not answer: the shard cannot be served. */
-class Unreadable extends Error {}
+/** A frame that is not as it must be, or a server that does not answer: the shard cannot be served. */
+class NotLoaded extends Error {}
 
 export async function loadShard(session: Session, term: Term): Promise<Loading> {
   try {
     return { ok: true, tree: await new Loader(session, term).load() };
   } catch (error) {
-    if (error instanceof Unreadable) return { ok: false, why: error.message };
+    if (error instanceof NotLoaded) return { ok: false, why: error.message };
     throw error;
   }
+}
+
+/** A job whose data stands in a node of its own. */
+interface Apart {
+  readonly id: number;
+  readonly job: Omit<StoredJob, "data">;
+  readonly bytes: Buffer;
+}
+
+interface FoundGuest {
+  /** Null: it cannot be read. */
+  readonly guest: Guest | null;
+  readonly version: number;
 }
 
 /** As most records are: nothing needs to be put together. */
@@ -52,6 +70,8 @@ class Loader {
   readonly #term: Term;
   readonly #jobs = new Map<number, Job>();
   readonly #versions = new Map<number, NodeVersions>();
+  readonly #unreadable = new Map<number, Unreadable>();
+  readonly #problems: string[] = [];
 
   constructor(session: Session, term: Term) {
     this.#session = session;
@@ -81,8 +101,10 @@ class Loader {
       blocks: blocks.map(Number),
       marks: new Set(groups),
       ended: done.tokens(),
-      guests: new Map([...(guests ?? [])].map(([name, { guest }]) => [name, guest])),
+      guests: new Map([...(guests ?? [])].flatMap(([name, { guest }]) => (guest === null ? [] : [[name, guest]]))),
+      brokenGuests: new Set([...(guests ?? [])].flatMap(([name, { guest }]) => (guest === null ? name : []))),
       crashed: crashed?.value ?? {},
+      unreadable: this.#unreadable,
     };
     return {
       loaded,
@@ -91,25 +113,27 @@ class Loader {
       guests: guests && new Map([...guests].map(([name, { version }]) => [name, version])),
       crashed: crashed?.version ?? null,
       counters: await this.#oldCounters(counters.map(Number)),
+      problems: this.#problems,
     };
   }
 
   /** Null: no process has ever kept a journal for this shard. */
-  async #readGuests(): Promise<ReadonlyMap<string, { readonly guest: Guest; readonly version: number }> | null> {
+  async #readGuests(): Promise<ReadonlyMap<string, FoundGuest> | null> {
     const { shard } = this.#term;
     const listed = await this.#session.children(paths.guests(shard));
     if (!listed.ok && listed.code === "NO_NODE") return null;
-    if (!listed.ok) throw new Unreadable(`${listed.code}: ${listed.detail}`);
+    if (!listed.ok) throw new NotLoaded(`${listed.code}: ${listed.detail}`);
     const { names } = listed.value;
-    const guests = new Map<string, { readonly guest: Guest; readonly version: number }>();
+    const guests = new Map<string, FoundGuest>();
     await this.#read(
       names.map((name) => ({ get: paths.guest(shard, name) })),
       (answer, n) => {
         const name = names[n] ?? "";
-        if (answer.kind !== "node") throw new Unreadable(`journal ${name}: ${answer.kind}`);
+        if (answer.kind !== "node") throw new NotLoaded(`journal ${name}: ${answer.kind}`);
         const guest = records.guest.decode(answer.node.data);
-        if (!guest.ok) throw new Unreadable(`journal ${name}: ${guest.problem}`);
-        guests.set(name, { guest: guest.value, version: answer.node.stat.version });
+        // Nobody can tell how far it was taken in: it is told so, and its lines wait.
+        if (!guest.ok) this.#problems.push(`journal ${name}: ${guest.problem}`);
+        guests.set(name, { guest: guest.ok ? guest.value : null, version: answer.node.stat.version });
       },
     );
     return guests;
@@ -118,42 +142,51 @@ class Loader {
   async #readCrashed(): Promise<{ readonly value: Crashed; readonly version: number } | null> {
     const node = await this.#session.get(paths.crashed(this.#term.shard));
     if (!node.ok && node.code === "NO_NODE") return null;
-    if (!node.ok) throw new Unreadable(`${node.code}: ${node.detail}`);
+    if (!node.ok) throw new NotLoaded(`${node.code}: ${node.detail}`);
     const crashed = records.crashed.decode(node.value.data);
-    if (!crashed.ok) throw new Unreadable(crashed.problem);
-    return { value: crashed.value, version: node.value.stat.version };
+    if (!crashed.ok) this.#problems.push(`types that crash: ${crashed.problem}`);
+    return { value: crashed.ok ? crashed.value : {}, version: node.value.stat.version };
   }
 
   async #readJobs(ids: readonly number[]): Promise<void> {
-    const apart: { readonly id: number; readonly job: Omit<Job, "data"> }[] = [];
+    const apart: Apart[] = [];
     await this.#read(
       ids.map((id) => ({ get: paths.job(id) })),
       (answer, n) => {
         const id = ids[n] ?? 0;
-        if (answer.kind !== "node") throw new Unreadable(`job ${id}: ${answer.kind}`);
-        const record = records.job.decode(answer.node.data);
-        if (!record.ok) throw new Unreadable(`job ${id}: ${record.problem}`);
-        const { value } = record;
-        this.#versions.set(id, { record: answer.node.stat.version, data: null, text: value.data ?? "" });
-        if (hasData(value)) this.#jobs.set(id, value);
-        else {
-          const { dataNode, data: _, ...job } = value;
-          if (dataNode !== true) throw new Unreadable(`job ${id}: no data`);
-          apart.push({ id, job });
-        }
+        if (answer.kind !== "node") throw new NotLoaded(`job ${id}: ${answer.kind}`);
+        const { data, stat } = answer.node;
+        const record = records.job.decode(data);
+        const text = record.ok ? (record.value.data ?? "") : "";
+        this.#versions.set(id, { record: stat.version, data: null, text });
+        if (record.ok && hasData(record.value)) this.#jobs.set(id, record.value);
+        else if (record.ok && record.value.dataNode === true) apart.push({ id, job: record.value, bytes: data });
+        else this.#setAside(id, salvage(id, data, record.ok ? "job.data: there is none" : record.problem), apart);
       },
     );
     await this.#read(
       apart.map(({ id }) => ({ get: paths.data(id) })),
       (answer, n) => {
-        const { id, job } = apart[n] ?? { id: 0, job: null };
-        if (answer.kind !== "node" || job === null) throw new Unreadable(`data of job ${id}: ${answer.kind}`);
-        const data = answer.node.data.toString("utf8");
-        const versions = this.#versions.get(id);
-        if (versions !== undefined) [versions.data, versions.text] = [answer.node.stat.version, data];
-        this.#jobs.set(id, { ...job, data });
+        const each = apart[n];
+        if (each === undefined) return;
+        if (answer.kind === "node") this.#join(each, answer.node);
+        else this.#setAside(each.id, salvage(each.id, each.bytes, `job.data: its node has ${answer.kind}`), null);
       },
     );
+  }
+
+  #join({ id, job: record }: Apart, { data, stat }: Node): void {
+    const { dataNode: _, ...job } = record;
+    const text = data.toString("utf8");
+    this.#versions.set(id, { record: this.#versions.get(id)?.record ?? 0, data: stat.version, text });
+    this.#jobs.set(id, { ...job, data: text });
+  }
+
+  /** `apart`: its data may still stand beside it, and goes with it. */
+  #setAside(id: number, { job, hasDataNode, unreadable }: Salvaged, apart: Apart[] | null): void {
+    if (!this.#unreadable.has(id)) this.#unreadable.set(id, unreadable);
+    this.#jobs.set(id, { ...job, data: job.data ?? NO_DATA.text });
+    if (hasDataNode && apart !== null) apart.push({ id, job, bytes: EMPTY });
   }
 
   async #oldCounters(terms: readonly number[]): Promise<Tree["counters"]> {
@@ -174,7 +207,7 @@ class Loader {
     await this.#read(
       of.map((path) => ({ children: path })),
       (answer, n) => {
-        if (answer.kind !== "children") throw new Unreadable(`${of[n] ?? ""}: ${answer.kind}`);
+        if (answer.kind !== "children") throw new NotLoaded(`${of[n] ?? ""}: ${answer.kind}`);
         lists[n] = answer.names;
       },
     );
@@ -189,7 +222,7 @@ class Loader {
         const from = next;
         next += READS_AT_ONCE;
         const answer = await this.#session.readMany(reads.slice(from, from + READS_AT_ONCE));
-        if (!answer.ok) throw new Unreadable(`${answer.code}: ${answer.detail}`);
+        if (!answer.ok) throw new NotLoaded(`${answer.code}: ${answer.detail}`);
         answer.value.forEach((each, n) => take(each, from + n));
       }
     };

@@ -4,7 +4,9 @@
  * with null, which means that nobody knows, and whoever wants to go on takes a new term.
  */
 import type { Op, Session } from "@sluice/zookeeper";
+import type { Slot } from "../memory/ready-index.ts";
 import { type Waiter, Waiters } from "../memory/waiters.ts";
+import { TRANSACTION_BYTES_MAX } from "../limits.ts";
 import { paths } from "../paths.ts";
 import type { EndedRun, RunArchive } from "../run-archive.ts";
 import type { Command, GetJobs } from "../shard/commands.ts";
@@ -18,8 +20,8 @@ import { emptyDirectory } from "./archive.ts";
 import type { DoneIndex } from "./done-index.ts";
 import { History } from "./history.ts";
 import { loadShard, type Tree } from "./load.ts";
-import { Pipeline, type PipelineHooks } from "./pipeline.ts";
-import { takeTerm, type Term } from "./term.ts";
+import { Pipeline, type PipelineHooks, sizeOf } from "./pipeline.ts";
+import { leaveTerm, takeTerm, type Term } from "./term.ts";
 import { Writer } from "./writer.ts";
 
 export interface OwnerPorts {
@@ -40,14 +42,26 @@ export interface OwnerPorts {
   readonly onMistake?: (error: unknown, verb: string) => void;
 }
 
-export type Owning = { readonly ok: true; readonly owner: ShardOwner } | { readonly ok: false; readonly why: string };
+export type Owning =
+  | { readonly ok: true; readonly owner: ShardOwner }
+  /** `isBroken`: it was ours and could not be loaded, so that trying again at once helps nobody. */
+  | { readonly ok: false; readonly why: string; readonly isBroken?: true };
+
+/** What could not be read of a shard. `id`: of a job, which is FAILED; null: of something else. */
+export interface Quarantined {
+  readonly id: number | null;
+  readonly problem: string;
+}
 
 /** Takes the shard, from a living owner too, and loads it. `from`: only from this term, or with null from nobody. */
 export async function ownShard(shard: number, ports: OwnerPorts, from?: number | null): Promise<Owning> {
   const taken = await takeTerm(ports.session, shard, ports.apiId, from);
   if (!taken.ok) return taken;
   const loading = await loadShard(ports.session, taken.term);
-  if (!loading.ok) return loading;
+  if (!loading.ok) {
+    await leaveTerm(ports.session, taken.term);
+    return { ...loading, isBroken: true };
+  }
   return { ok: true, owner: new ShardOwner(taken.term, loading.tree, ports) };
 }
 
@@ -74,6 +88,7 @@ export class ShardOwner {
   readonly #history: History;
   readonly #waiters = new Waiters<Waiting>();
   readonly #over = new AbortController();
+  readonly #problems: readonly string[];
   #stopTimer: (() => void) | null = null;
   #latest = 0;
   #wakeAt = Infinity;
@@ -84,6 +99,7 @@ export class ShardOwner {
     this.#shard = new Shard(tree.loaded, this.#now(), ports.limits);
     this.#writer = new Writer(term, tree);
     this.#done = tree.done;
+    this.#problems = tree.problems;
     const { session, archive = null } = ports;
     this.#history = new History({ session, shard: term.shard, index: tree.done, archive });
     this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
@@ -107,6 +123,12 @@ export class ShardOwner {
     return this.#shard.size;
   }
 
+  /** What could not be read when the shard was loaded, and is as it was. */
+  get quarantined(): readonly Quarantined[] {
+    const jobs = [...this.#shard.unreadable].map(([id, { problem }]) => ({ id, problem }));
+    return [...jobs, ...this.#problems.map((problem) => ({ id: null, problem }))];
+  }
+
   /** Types that could run now, for the scheduler. */
   get waitingTypes(): ReturnType<Shard["index"]["waitingTypes"]> {
     return this.#shard.index.waitingTypes();
@@ -122,7 +144,9 @@ export class ShardOwner {
     if (this.over.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
       const answer = this.#carryOut(command);
-      this.#pipeline.whenWritten((written) => resolve(written ? this.#withRuns(command, answer) : null));
+      // Surely not done, though the term may be over: who does not know would ask again, and end the next term too.
+      if (answer === BROKEN) resolve(answer);
+      else this.#pipeline.whenWritten((written) => resolve(written ? this.#withRuns(command, answer) : null));
       this.#serveWaiters();
       this.#rest();
     });
@@ -197,6 +221,7 @@ export class ShardOwner {
       isChanged = units.length > 0;
       // All before any: half a decision must not be written.
       const all = units.map((unit) => this.#writer.opsOf(unit));
+      for (const ops of all) refuseOversized(ops);
       for (const ops of all) this.#pipeline.write(ops);
       if (notices.length > 0) this.#tell(notices);
       return answer;
@@ -229,12 +254,25 @@ export class ShardOwner {
     let isLeft = false;
     for (let woken = this.#shard.takeWoken(); woken.length > 0; woken = this.#shard.takeWoken()) {
       for (const slot of woken) {
-        const waiter = slot.heap === null ? null : this.#waiters.firstFor(slot);
-        if (waiter !== null) this.#serve(waiter);
-        else if (slot.heap !== null) isLeft = true;
+        if (!this.#serveAll(slot)) isLeft = true;
       }
     }
     if (isLeft) this.#ports.onDue?.();
+  }
+
+  /**
+   * Who is woken for this job takes the best one, which may be another: then this job still waits, and so may somebody who
+   * wants it. False: it is left.
+   */
+  #serveAll(slot: Slot): boolean {
+    while (slot.heap !== null) {
+      const waiter = this.#waiters.firstFor(slot);
+      if (waiter === null) return false;
+      this.#serve(waiter);
+      // Whoever is still waiting could not be served: a mistake, and not to be repeated without end.
+      if (waiter.at >= 0) return false;
+    }
+    return true;
   }
 
   #serve(waiter: Waiter<Waiting>): void {
@@ -309,6 +347,12 @@ export class ShardOwner {
       waiter.value.answer(null);
     }
   }
+}
+
+/** What ZooKeeper would not take is not sent: it would be tried again and again, with everybody's writes behind it. */
+function refuseOversized(ops: readonly Op[]): void {
+  const bytes = sizeOf(ops);
+  if (bytes > TRANSACTION_BYTES_MAX) throw new Error(`a transaction of ${bytes} bytes`);
 }
 
 const hasJobs = ({ content }: Reply): boolean => content.kind === "taken" && content.jobs.length > 0;

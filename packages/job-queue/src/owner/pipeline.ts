@@ -207,7 +207,7 @@ const isRefusal = (answer: MultiAnswer & { readonly ok: false }): boolean =>
   !isSilence(answer.code) && answer.index > 1;
 
 const OP_OVERHEAD = 60;
-function sizeOf(ops: readonly Op[]): number {
+export function sizeOf(ops: readonly Op[]): number {
   let bytes = 0;
   for (const op of ops)
     bytes += op.path.length + OP_OVERHEAD + (op.op === "create" || op.op === "set" ? op.data.length : 0);

@@ -49,3 +49,14 @@ export async function takeTerm(session: Session, shard: number, apiId: string, f
   if (!answer.ok) return { ok: false, why: `${answer.code}: ${answer.detail}` };
   return { ok: true, term: { shard, term: next.term, ids: next, idsVersion: version + 1 } };
 }
+
+/**
+ * Takes back a term that was never used: what is left of one that could not be loaded would be there for ever. Best effort,
+ * for without an answer the next term clears the counter away.
+ */
+export async function leaveTerm(session: Session, { shard, term }: Pick<Term, "shard" | "term">): Promise<void> {
+  await session.multi([
+    { op: "delete", path: paths.term(shard, term), version: 0 },
+    { op: "delete", path: paths.counter(shard, term), version: 0 },
+  ]);
+}

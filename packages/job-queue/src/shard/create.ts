@@ -1,5 +1,5 @@
 /** CreateJob and CreateJobs: everything is checked before anything is made. */
-import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
+import { CREATES_PER_TRANSACTION, INLINE_DATA_BYTES, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { SYSTEM_TENANT } from "../tenants.ts";
 import { wholeJob } from "../whole-job.ts";
@@ -16,15 +16,27 @@ export const DEFAULT_PRIORITY = 500;
 interface Plan {
   readonly job: NewJob;
   readonly mock: boolean;
+  /** What it may take in a transaction, with the data that it is merged into. */
+  readonly bytes: number;
 }
 
-export function createJobs(shard: Shard, command: CreateJobs, now: number, most = shard.jobsPerTenant): Reply {
+export interface CreateOptions {
+  /** Live jobs that the tenant may have. */
+  readonly most?: number;
+  /** All of it must fit into one transaction, beside this much that stands there already; else it is refused. */
+  readonly beside?: number;
+}
+
+export function createJobs(shard: Shard, command: CreateJobs, now: number, options: CreateOptions = {}): Reply {
+  const { most = shard.jobsPerTenant, beside } = options;
   const full = roomProblem(shard, command, most);
   if (full !== null) return reply(full);
   if (command.jobs.some(({ data }) => isTooLarge(data.text))) return reply(STATUS.malformed("data"));
   const plans = planAll(shard, command);
   if (!("plans" in plans)) return reply(plans);
-  const ids = isLarge(command.jobs)
+  const isLarge = isTooMuch(plans.plans, beside ?? 0);
+  if (isLarge && beside !== undefined) return reply(STATUS.malformed("then"));
+  const ids = isLarge
     ? createInParts(shard, command.tenant, plans.plans, now)
     : plans.plans.map((plan) => createOne(shard, command.tenant, plan, now));
   return reply(STATUS.ok, { kind: "ids", ids, single: command.single });
@@ -35,34 +47,40 @@ function roomProblem(shard: Shard, { tenant, jobs }: CreateJobs, most: number): 
   return shard.size + jobs.length > JOBS_PER_SHARD ? STATUS.full : null;
 }
 
-/** What it may take in the tree. */
-const bytesOf = ({ data, name }: NewJob): number => 2 * (data.text.length + name.length) + 400;
+/** Of paths, and of what every record holds. */
+const RECORD_OVERHEAD = 400;
+
+/** What a job may take in a transaction: JSON within JSON is at most twice as long, data in a node of its own is not. */
+export function bytesOf(name: string, data: string): number {
+  const bytes = Buffer.byteLength(data);
+  return (bytes <= INLINE_DATA_BYTES ? 2 * bytes : bytes) + 2 * Buffer.byteLength(name) + RECORD_OVERHEAD;
+}
 
 /** Too much for one transaction: it is made in parts, which count when the mark of their group is written. */
-export function isLarge(jobs: readonly NewJob[]): boolean {
-  if (jobs.length <= 1) return false;
-  const bytes = jobs.reduce((sum, job) => sum + bytesOf(job), 0);
-  return jobs.length > CREATES_PER_TRANSACTION || bytes > TRANSACTION_BYTES;
+function isTooMuch(plans: readonly Plan[], beside: number): boolean {
+  if (plans.length + beside <= 1) return false;
+  const bytes = plans.reduce((sum, plan) => sum + plan.bytes, beside);
+  return plans.length > CREATES_PER_TRANSACTION || bytes > TRANSACTION_BYTES;
 }
 
 /** Jobs that are there already, one of this command's own too, are changed when the mark stands: not before they count. */
 function createInParts(shard: Shard, tenant: string, plans: readonly Plan[], now: number): readonly number[] {
   const group = shard.newGroup();
   const parts = new Parts(shard);
-  const later: (readonly [number, NewJob])[] = [];
+  const later: (readonly [number, Plan])[] = [];
   const ids = plans.map((plan) => {
     const known = knownJob(shard, tenant, plan);
     if (known !== null) {
-      later.push([known, plan.job]);
+      later.push([known, plan]);
       return known;
     }
-    parts.add(bytesOf(plan.job));
+    parts.add(plan.bytes);
     return createNew(shard, tenant, plan, group, now);
   });
   if (later.length < plans.length) shard.mark(group);
   shard.cut();
-  for (const [id, job] of later) {
-    parts.add(bytesOf(job) + 2 * (shard.job(id)?.data.length ?? 0));
+  for (const [id, { job, bytes }] of later) {
+    parts.add(bytes);
     updateExisting(shard, id, job, now);
   }
   return ids;
@@ -106,6 +124,7 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
     const mock = mocked || (job.parent === null && job.mock);
     const key = `${mock}/${job.name}`;
     const known = found.get(key) ?? existing(shard, tenant, job.name, mock);
+    let { text } = job.data;
     if (job.unique && known !== null) {
       if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
       const merged = job.overwrite ? mergedFields(known, job.data) : null;
@@ -113,8 +132,9 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
       const sealed = merged && sealProblem(tenant, { ...known, name: job.name }, { ...merged, name: job.name });
       if (sealed !== null) return sealed;
       found.set(key, { ...known, ...merged });
+      text = merged?.data ?? "";
     } else if (known === null) found.set(key, { parent: job.parent ?? undefined, ...dataFields(job.data) });
-    plans.push({ job, mock });
+    plans.push({ job, mock, bytes: bytesOf(job.name, text) });
   }
   return { plans };
 }
@@ -151,17 +171,22 @@ function createNew(shard: Shard, tenant: string, { job, mock }: Plan, group: str
   return id;
 }
 
-/** The same data changes nothing at all; other data takes schedule and priority with it. */
+/**
+ * Its repeat, data and priority are updated. With other data, what is not said is as for a new job; with the same data it
+ * stays as it was, so that asking twice for the same changes nothing.
+ */
 function updateExisting(shard: Shard, id: number, given: NewJob, now: number): void {
   const old = shard.job(id);
-  const merged = old === null || !given.overwrite ? null : mergedFields(old, given.data);
-  if (old === null || merged === null) return;
-  const repeat = old.mock === true || old.retryAfter !== undefined ? old.repeat : (given.repeat ?? undefined);
-  const priority = given.priority ?? DEFAULT_PRIORITY;
+  if (old === null || !given.overwrite) return;
+  const merged = mergedFields(old, given.data);
+  const unsaid = merged === null ? old : { repeat: undefined, priority: DEFAULT_PRIORITY };
+  const repeats = old.mock !== true && old.retryAfter === undefined;
+  const repeat = repeats ? (given.repeat ?? unsaid.repeat) : old.repeat;
+  const priority = given.priority ?? unsaid.priority;
   shard.putIfOther(id, changed(old, { repeat, priority, ...merged }), now);
 }
 
-interface Birth extends Plan {
+interface Birth extends Omit<Plan, "bytes"> {
   readonly tenant: string;
   readonly group: string | undefined;
   readonly at: number;

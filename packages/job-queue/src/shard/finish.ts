@@ -4,7 +4,7 @@ import type { Job } from "../records.ts";
 import { followOn, isGood } from "./chain.ts";
 import type { FailJob, FinishJob, RetryJob } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
-import { createJobs, isLarge } from "./create.ts";
+import { bytesOf, createJobs } from "./create.ts";
 import { dataFields, isTooLarge } from "./data.ts";
 import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
@@ -62,13 +62,14 @@ const dataProblem = (
 /** In the transaction of the end, so never twice; what is too much for one is for its holder to make before. Null: done. */
 function makeAskedFor(
   shard: Shard,
-  { tenant, then: jobs = [] }: Pick<FinishJob, "tenant" | "then">,
+  { tenant, then: jobs = [], data, result }: Pick<FinishJob, "tenant" | "then" | "data" | "result">,
   now: number,
 ): Status | null {
   if (jobs.length === 0) return null;
-  if (isLarge(jobs)) return STATUS.malformed("then");
   const most = Math.floor(shard.jobsPerTenant * FOLLOWERS_SHARE);
-  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now, most);
+  // The job's own data is written twice at most, with its record and with its run.
+  const beside = 2 * bytesOf("", data?.text ?? "") + bytesOf("", typeof result === "string" ? result : "");
+  const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now, { most, beside });
   return status.code === STATUS.ok.code ? null : status;
 }
 

@@ -4,11 +4,11 @@
  * long ended and gone.
  */
 import { blockOf, firstIdOf, lastIdOf } from "../ids.ts";
-import { CREATES_PER_TRANSACTION, GUEST_NAME, JOBS_PER_SHARD } from "../limits.ts";
+import { CREATES_PER_TRANSACTION, GUEST_NAME, JOBS_PER_SHARD, TRANSACTION_BYTES } from "../limits.ts";
 import type { Guest } from "../records.ts";
 import type { IngestAdds, JournalledJob, ReserveIds } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
-import { newRecord } from "./create.ts";
+import { bytesOf, newRecord } from "./create.ts";
 import { isTooLarge } from "./data.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
@@ -17,6 +17,7 @@ const NEW_GUEST: Guest = { file: "", offset: 0, last: 0, blocks: [] };
 
 export function reserveIds(shard: Shard, { guest: name }: ReserveIds): Reply {
   if (!GUEST_NAME.test(name)) return reply(STATUS.malformed("guest"));
+  if (shard.isBrokenGuest(name)) return reply(STATUS.brokenGuest);
   const guest = shard.guest(name) ?? NEW_GUEST;
   const block = shard.reserveBlock();
   shard.putGuest(name, { ...guest, blocks: [...unusedBlocks(guest, guest.last), block] });
@@ -24,6 +25,7 @@ export function reserveIds(shard: Shard, { guest: name }: ReserveIds): Reply {
 }
 
 export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Reply {
+  if (shard.isBrokenGuest(command.guest)) return reply(STATUS.brokenGuest);
   const guest = shard.guest(command.guest);
   if (guest === null) return reply(STATUS.unknownGuest);
   if (guest.last < command.after) return reply(STATUS.journalGap);
@@ -55,10 +57,32 @@ interface Intake {
 }
 
 function takeIn(shard: Shard, { guest: name, file, offset }: IngestAdds, { guest, fresh, now }: Intake): void {
-  const last = fresh.at(-1)?.id ?? guest.last;
-  shard.putGuest(name, { file, offset, last, blocks: unusedBlocks(guest, last) });
-  for (const { id, tenant, at, job } of fresh)
-    shard.create(id, newRecord(shard, { tenant, job, mock: job.mock, group: undefined, at }), now);
+  const parts = partsOf(fresh);
+  for (const [n, part] of parts.entries()) {
+    const last = part.at(-1)?.id ?? guest.last;
+    // How far the file was read counts with the last of its jobs; until then the ids say which are done.
+    const place = n === parts.length - 1 ? { file, offset } : { file: guest.file, offset: guest.offset };
+    if (n > 0) shard.cut();
+    shard.putGuest(name, { ...place, last, blocks: unusedBlocks(guest, last) });
+    for (const { id, tenant, at, job } of part)
+      shard.create(id, newRecord(shard, { tenant, job, mock: job.mock, group: undefined, at }), now);
+  }
+}
+
+/** Each fits into one transaction. */
+function partsOf(jobs: readonly JournalledJob[]): readonly (readonly JournalledJob[])[] {
+  const parts: JournalledJob[][] = [];
+  let bytes = Infinity;
+  for (const each of jobs) {
+    const own = bytesOf(each.job.name, each.job.data.text);
+    if (bytes + own > TRANSACTION_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(each);
+    bytes += own;
+  }
+  return parts;
 }
 
 const unusedBlocks = ({ blocks }: Guest, last: number): number[] => blocks.filter((block) => lastIdOf(block) > last);

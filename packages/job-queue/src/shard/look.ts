@@ -55,6 +55,7 @@ function recordOf(shard: Shard, jobID: number, job: Job): JobRecord {
     exit: null,
     result: null,
     resultRef: null,
+    unreadable: shard.unreadable.get(jobID) ?? null,
     runs: [],
   };
 }

@@ -82,7 +82,7 @@ export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Re
       ...FRESH,
       reoffers: reoffersAfter(job, decrementFailures),
       // What never arrived was never taken: it keeps its place, and its schedule the moment to count from.
-      nextRun: leases === null ? job.created : Math.min(job.nextRun, now),
+      nextRun: leases === null ? wholeSecond(job.created) : Math.min(job.nextRun, now),
       endedIn: undefined,
       retryAfterCount: count === 0 ? undefined : count,
       ...(name === null ? {} : { name }),
@@ -92,6 +92,9 @@ export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Re
   }
   return reply(STATUS.ok);
 }
+
+/** As `created` is shown. */
+const wholeSecond = (moment: number): number => moment - (((moment % 1_000) + 1_000) % 1_000);
 
 /** Whoever had it may still say how it ended, and not only with the token: then the next run's end must be said with one. */
 function reoffersAfter({ lease, reoffers }: Job, neverArrived: boolean): number | undefined {

@@ -18,7 +18,7 @@ export function readNewJob(params: Params): NewJob | Status {
   if (isStatus(data)) return data;
   const times = readTimes(params);
   if (isStatus(times)) return times;
-  const unique = params.text("unique") === "true";
+  const unique = params.flag("unique");
   if (unique && times.retryAfter !== null) return STATUS.retryAfterAndUnique;
   const parent = readParent(params);
   if (isStatus(parent)) return parent;

@@ -60,8 +60,9 @@ const READERS: ReadonlyMap<string, Reader> = new Map(
     failjob: readFailJob,
     requeuejobs: readRequeueJobs,
     crashbedrockjob: (params, { tenant }) => {
-      const name = sized(params, "name", 1, NAMES_BYTES);
-      return isStatus(name) ? name : { verb: "CrashJobs", tenant, names: name.split(",").map((each) => each.trim()) };
+      const names = sized(params, given(params, "names") === null ? "name" : "names", 1, NAMES_BYTES);
+      if (isStatus(names)) return names;
+      return { verb: "CrashJobs", tenant, names: names.split(",").map((each) => each.trim()) };
     },
     clearcrashedbedrockjobs: (_, { tenant }) => ({ verb: "ClearCrashed", tenant }),
     status: (_, { tenant }) => ({ verb: "ListCrashed", tenant }),

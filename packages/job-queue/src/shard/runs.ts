@@ -50,6 +50,7 @@ export function recordOfRun({ id, done }: EndedRun): JobRecord {
     exit: null,
     result: null,
     resultRef: null,
+    unreadable: null,
     runs: [],
   };
 }

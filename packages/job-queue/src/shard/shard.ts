@@ -8,6 +8,7 @@ import { Heap, type Placed } from "../memory/heap.ts";
 import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
 import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
 import type { State } from "../states.ts";
+import type { Unreadable } from "../owner/salvage.ts";
 import { Blocks } from "./blocks.ts";
 import type { Change, Unit } from "./changes.ts";
 import type { TypeCounts } from "./views.ts";
@@ -40,7 +41,11 @@ export interface Loaded {
   /** Tokens of runs that have ended, with their jobs. */
   readonly ended: Iterable<readonly [string, number]>;
   readonly guests: ReadonlyMap<string, Guest>;
+  /** Journals whose records cannot be read. */
+  readonly brokenGuests: ReadonlySet<string>;
   readonly crashed: Crashed;
+  /** Jobs whose records cannot be read: they are among the jobs, as what could be saved of them. */
+  readonly unreadable: ReadonlyMap<number, Unreadable>;
 }
 
 export interface ShardLimits {
@@ -65,6 +70,8 @@ export class Shard {
   readonly #guests: Map<string, Guest>;
   readonly #byWorker = new Map<string, Set<number>>();
   readonly #ofTenant = new Map<string, number>();
+  readonly #brokenGuests: ReadonlySet<string>;
+  readonly #unreadable: Map<number, Unreadable>;
   #crashed: Crashed;
   #units: Change[][] = [[]];
   #woken: Slot[] = [];
@@ -75,6 +82,8 @@ export class Shard {
     this.number = loaded.shard;
     this.term = loaded.term;
     this.#guests = new Map(loaded.guests);
+    this.#brokenGuests = loaded.brokenGuests;
+    this.#unreadable = new Map(loaded.unreadable);
     this.#crashed = loaded.crashed;
     const next = Math.max(loaded.ids.next, blockOfShard(loaded.shard, 0));
     this.#blocks = new Blocks(next, loaded.blocks, (change) => this.#note(change));
@@ -153,6 +162,15 @@ export class Shard {
     this.#note({ kind: "guest", name, guest });
   }
 
+  isBrokenGuest(name: string): boolean {
+    return this.#brokenGuests.has(name);
+  }
+
+  /** Jobs whose records could not be read, until somebody changes or deletes them. */
+  get unreadable(): ReadonlyMap<number, Unreadable> {
+    return this.#unreadable;
+  }
+
   reserveBlock(): number {
     return this.#blocks.reserve();
   }
@@ -193,6 +211,7 @@ export class Shard {
     const { grp } = entry.job;
     const next = grp === undefined ? job : changed(job, { grp: undefined });
     this.#note({ kind: "set", id, job: next });
+    this.#unreadable.delete(id);
     if (grp !== undefined) this.#leave(grp, id);
     const opens = (entry.job.phase ?? 0) !== (next.phase ?? 0);
     this.#replace(id, entry, next, now);
@@ -208,6 +227,7 @@ export class Shard {
     const entry = this.#jobs.get(id);
     if (entry === undefined) throw new Error(`no job ${id}`);
     this.#exit(id, entry);
+    this.#unreadable.delete(id);
     this.#deleteNode(id, entry.job.grp);
   }
 

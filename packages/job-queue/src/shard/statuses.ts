@@ -54,5 +54,6 @@ export const STATUS = {
   }),
   /** Its lines wait where they are: they were accepted, and only a person knows which tree they belong to. */
   unknownGuest: status(503, "These ids were reserved in another tree than this one"),
+  brokenGuest: status(503, "What the tree knows of this journal cannot be read"),
   journalGap: status(503, "Jobs before these have not been taken in"),
 } as const;

@@ -33,10 +33,10 @@ export function getJobs(shard: Shard, command: GetJobs, now: number): Reply {
 const bytesOf = ({ data, dataRef, parentData = "", parentDataRef }: TakenView): number =>
   data.length + parentData.length + (dataRef?.bytes ?? 0) + (parentDataRef?.bytes ?? 0);
 
-function takeOne(shard: Shard, id: number, { caller, leaseMs }: GetJobs, now: number): Taken | null {
+function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, now: number): Taken | null {
   const job = shard.job(id);
   if (job === null) throw new Error(`the index holds ${id}, which is no job`);
-  const nextRun = nextOffer(job, now);
+  const nextRun = nextOffer(job, now, limit);
   const why = whyNobody(shard, job, nextRun);
   if (why !== null) {
     poison(shard, id, job, why, now);
@@ -70,9 +70,11 @@ export function poison(shard: Shard, id: number, job: Job, why: string, now: num
 }
 
 /** When it is offered again, whether or not somebody has it: only with retryAfter. Null: never, by the calendar. */
-function nextOffer(job: Job, now: number): number | null {
+function nextOffer(job: Job, now: number, limit: number): number | null {
   if (job.retryAfter === undefined) return job.nextRun;
-  return applyModifiers(now, parseModifiers(job.retryAfter) ?? []);
+  const at = applyModifiers(now, parseModifiers(job.retryAfter) ?? []);
+  // Later than now: "+0 SECONDS" would bring one job several times in one answer.
+  return at === null || limit === 1 ? at : Math.max(now + 1, at);
 }
 
 function isCrashing(shard: Shard, { tenant, name }: Job): boolean {

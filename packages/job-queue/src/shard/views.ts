@@ -1,5 +1,6 @@
 /** What a shard answers. */
 import type { BlobRef } from "../blobs.ts";
+import type { Unreadable } from "../owner/salvage.ts";
 import type { JobEvent, RunOutcome } from "../records.ts";
 import type { State } from "../states.ts";
 import type { Status } from "./statuses.ts";
@@ -97,6 +98,8 @@ export interface JobRecord {
   readonly exit: number | null;
   readonly result: string | null;
   readonly resultRef: BlobRef | null;
+  /** Its record cannot be read: what is shown is what could be saved of it. */
+  readonly unreadable: Unreadable | null;
   /** Newest first. */
   readonly runs: readonly RunView[];
 }

@@ -116,6 +116,8 @@ export class Bench {
       ended: [],
       guests,
       crashed,
+      brokenGuests: new Set<string>(),
+      unreadable: new Map(),
     };
     const shard = new Shard(loaded, this.now, this.#limits);
     for (const change of shard.takeUnits().flat()) this.#write(change);

@@ -15,13 +15,18 @@ const ofTerm = { shard: whole, term: whole };
 const commandLike = z.looseObject({ verb: z.string() });
 const request = { n: whole, ...ofTerm, command: commandLike };
 
+/**
+ * `seen`: the answers to all before this number have arrived. `got`: so have these, though one before them is still open: a
+ * caller that waits for an hour must not keep every later answer in the owner's memory.
+ */
+const arrived = { seen: whole, got: z.array(whole).optional() };
+
 export const ClientFrameSchema = z.discriminatedUnion("t", [
-  /** `seen`: the answers to all before this number have arrived. */
-  z.object({ t: z.literal("ask"), seen: whole, ...request }),
-  z.object({ t: z.literal("wait"), seen: whole, ms: z.number().min(0), ...request }),
+  z.object({ t: z.literal("ask"), ...arrived, ...request }),
+  z.object({ t: z.literal("wait"), ...arrived, ms: z.number().min(0), ...request }),
   z.object({ t: z.literal("cancel"), n: whole }),
   z.object({ t: z.literal("hand-over"), ...ofTerm }),
-  z.object({ t: z.literal("ping"), seen: whole }),
+  z.object({ t: z.literal("ping"), ...arrived }),
 ]);
 export type ClientFrame = z.infer<typeof ClientFrameSchema>;
 

@@ -37,7 +37,9 @@ interface Open {
   readonly n: number;
   readonly shard: number;
   readonly term: number;
-  readonly line: (seen: number) => string;
+  readonly line: (arrived: Arrived) => string;
+  /** Done twice it would be two: it is not repeated to who may have forgotten it. */
+  readonly isOnce: boolean;
   readonly settle: (answer: LinkAnswer) => void;
   wasSent: boolean;
   stopTimer: () => void;
@@ -45,10 +47,20 @@ interface Open {
 
 type Failure = MeetingFailure | "timeout";
 
+/** Which answers we have, for the other side to forget. */
+interface Arrived {
+  readonly seen: number;
+  readonly got?: readonly number[];
+}
+
 export class Link {
   readonly address: Address;
   readonly #ports: LinkPorts;
   readonly #open = new Map<number, Open>();
+  /** Answered, with one open before them. */
+  readonly #answered = new Set<number>();
+  /** Those of them that the other side has not been told of. */
+  #untold: number[] = [];
   #next = 1;
   #socket: Socket | null = null;
   #writer: LineWriter | null = null;
@@ -69,7 +81,7 @@ export class Link {
 
   ask(shard: number, term: number, command: Command): Promise<LinkAnswer> {
     const plain = plainCommand(command);
-    return this.#request(shard, term, (n, seen) => ({ t: "ask", n, seen, shard, term, command: plain }), true);
+    return this.#request(shard, term, (n, arrived) => ({ t: "ask", n, ...arrived, shard, term, command: plain }), true);
   }
 
   /** `gone`: the caller gives up; the owner is told, and its answer is what it had. */
@@ -79,7 +91,7 @@ export class Link {
     const asked = this.#request(
       shard,
       term,
-      (n, seen) => ({ t: "wait", n, seen, shard, term, ms, command: plain }),
+      (n, arrived) => ({ t: "wait", n, ...arrived, shard, term, ms, command: plain }),
       false,
     );
     const cancel = (): void => this.#cancel(n);
@@ -117,23 +129,23 @@ export class Link {
   #request(
     shard: number,
     term: number,
-    frame: (n: number, seen: number) => object,
-    isTimed: boolean,
+    frame: (n: number, arrived: Arrived) => object,
+    isAsk: boolean,
   ): Promise<LinkAnswer> {
     return new Promise((settle) => {
       const n = this.#next;
       this.#next += 1;
-      const line = (seen: number): string => JSON.stringify(frame(n, seen));
-      const open: Open = { n, shard, term, line, settle, wasSent: false, stopTimer: () => undefined };
+      const line = (arrived: Arrived): string => JSON.stringify(frame(n, arrived));
+      const open: Open = { n, shard, term, line, isOnce: isAsk, settle, wasSent: false, stopTimer: () => undefined };
       this.#open.set(n, open);
-      if (isTimed) this.#time(open);
+      if (isAsk) this.#time(open);
       if (this.#writer !== null) this.#send(open, this.#writer);
       else if (this.#socket === null) this.#callAtOnce();
     });
   }
 
   #send(open: Open, writer: LineWriter): void {
-    const line = open.line(this.#seen());
+    const line = open.line(this.#arrived());
     if (line.length > LINE_BYTES / 4 && Buffer.byteLength(line) > LINE_BYTES) {
       this.#settle(open, { kind: "reply", reply: TOO_LARGE });
       return;
@@ -155,6 +167,13 @@ export class Link {
     return first ?? this.#next;
   }
 
+  #arrived(): Arrived {
+    const seen = this.#seen();
+    const got = this.#untold.filter((n) => n >= seen);
+    this.#untold = [];
+    return got.length === 0 ? { seen } : { seen, got };
+  }
+
   #time(open: Open): void {
     open.stopTimer = this.#ports.later(TIMEOUT_MS, () => {
       this.#ports.onTimeout(open.shard, open.term);
@@ -164,8 +183,20 @@ export class Link {
 
   #settle(open: Open, answer: LinkAnswer): void {
     if (!this.#open.delete(open.n)) return;
+    this.#remember(open.n);
     open.stopTimer();
     open.settle(answer);
+  }
+
+  #remember(n: number): void {
+    const seen = this.#seen();
+    if (n < seen) {
+      // Numbers grow, and so does what has been seen: usually this empties the set.
+      for (const old of this.#answered) if (old < seen) this.#answered.delete(old);
+      return;
+    }
+    this.#answered.add(n);
+    this.#untold.push(n);
   }
 
   #callAtOnce(): void {
@@ -201,7 +232,7 @@ export class Link {
           else if (step.kind === "failed") fail(step.why);
           else {
             reader.limit = LINE_BYTES;
-            this.#begin(socket);
+            this.#begin(socket, step.isForgotten);
           }
         }
       }
@@ -209,13 +240,18 @@ export class Link {
     socket.once("close", () => this.#onClose(failure));
   }
 
-  #begin(socket: Socket): void {
+  #begin(socket: Socket, isForgotten: boolean): void {
     this.#stopTimer();
     this.#failures = { refused: 0, timeout: 0 };
     this.#silentPings = 0;
     const writer = new LineWriter(socket);
     this.#writer = writer;
-    for (const open of [...this.#open.values()]) this.#send(open, writer);
+    // What was told over the old connection may never have arrived.
+    this.#untold = [...this.#answered];
+    for (const open of [...this.#open.values()]) {
+      if (isForgotten && open.wasSent && open.isOnce) this.#settle(open, { kind: "unknown" });
+      else this.#send(open, writer);
+    }
     this.#ping(socket, writer);
     this.#ports.onUp();
   }
@@ -228,7 +264,7 @@ export class Link {
       return;
     }
     this.#silentPings += 1;
-    writer.write(JSON.stringify({ t: "ping", seen: this.#seen() }));
+    writer.write(JSON.stringify({ t: "ping", ...this.#arrived() }));
     this.#stopTimer = this.#ports.later(TIMEOUT_MS, () => this.#ping(socket, writer));
   }
 

@@ -15,7 +15,8 @@ export type MeetingFailure = "refused" | "distrust";
 type Step =
   | { readonly kind: "say"; readonly line: object }
   | { readonly kind: "failed"; readonly why: MeetingFailure }
-  | { readonly kind: "met" };
+  /** `isForgotten`: what it did for us before, if anything, it no longer knows. */
+  | { readonly kind: "met"; readonly isForgotten: boolean };
 
 export class Meeting {
   readonly #ports: MeetingPorts;
@@ -36,7 +37,8 @@ export class Meeting {
       return { kind: "say", line: mine };
     }
     const welcome = WelcomeSchema.safeParse(line);
-    const isWelcome = welcome.data?.welcome === true && isProved(welcome.data.proof, this.#met.expected);
-    return isWelcome ? { kind: "met" } : { kind: "failed", why: "distrust" };
+    const { data } = welcome;
+    if (data?.welcome !== true || !isProved(data.proof, this.#met.expected)) return { kind: "failed", why: "distrust" };
+    return { kind: "met", isForgotten: data.known === false };
   }
 }

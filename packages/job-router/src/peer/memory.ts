@@ -31,12 +31,18 @@ export class Memory {
     this.#giveBack = giveBack;
   }
 
-  /** The answers to all before this number have arrived. */
-  seen(number: number): void {
+  /** The answers to all before this number have arrived, and these. */
+  seen(number: number, got: readonly number[] = []): void {
+    for (const n of got) this.#entries.delete(n);
     for (const n of this.#entries.keys()) {
       if (n >= number) break;
       this.#entries.delete(n);
     }
+  }
+
+  /** How many answers are kept. */
+  get size(): number {
+    return this.#entries.size;
   }
 
   once(request: Remembered): Promise<Attempt> {
@@ -65,9 +71,16 @@ export class Memory {
 
   /** The peer does not come back. */
   close(): void {
+    this.giveJobsBack();
+    this.#entries.clear();
+  }
+
+  /** Jobs that were not delivered go to others. Should the peer come back and ask again, it gets others too. */
+  giveJobsBack(): void {
     this.dropWaiters();
-    for (const { done, tenant } of this.#entries.values()) {
+    for (const [n, { done, tenant }] of this.#entries) {
       if (tenant === null) continue;
+      this.#entries.delete(n);
       // What failed has nothing to give back.
       done
         .then((attempt) => {
@@ -75,7 +88,6 @@ export class Memory {
         })
         .catch(() => undefined);
     }
-    this.#entries.clear();
   }
 
   #begin(request: Remembered): Promise<Attempt> {

@@ -22,7 +22,7 @@ export interface ServedPorts {
   readonly secret: string | null;
   readonly desk: Desk;
   /** The peer has shown who it is. */
-  readonly onWelcome: (peer: Introduction) => Memory;
+  readonly onWelcome: (peer: Introduction) => { readonly memory: Memory; readonly isKnown: boolean };
   readonly onRefused: (why: string) => void;
   readonly onClose: () => void;
 }
@@ -90,8 +90,10 @@ export class Served {
     if (secret === null && !isLoopback(this.#socket.remoteAddress ?? "")) return "from afar, without a secret";
     this.#reader.limit = LINE_BYTES;
     this.#socket.setTimeout(SILENCE_MS);
-    this.#writer.write(JSON.stringify({ welcome: true, proof: proofOf(secret, "server", this.#greeting, peer) }));
-    this.#peer = { apiId: peer.api, instance: peer.instance, memory: onWelcome(peer) };
+    const { memory, isKnown } = onWelcome(peer);
+    const welcome = { welcome: true, proof: proofOf(secret, "server", this.#greeting, peer), known: isKnown };
+    this.#writer.write(JSON.stringify(welcome));
+    this.#peer = { apiId: peer.api, instance: peer.instance, memory };
     return null;
   }
 
@@ -109,7 +111,7 @@ export class Served {
     if (frame.t === "cancel") memory.cancel(frame.n);
     else if (frame.t === "hand-over") this.#ports.desk.handOver(frame.shard, frame.term, this.#peer?.apiId ?? "");
     else {
-      memory.seen(frame.seen);
+      memory.seen(frame.seen, frame.got);
       if (frame.t === "ping") this.send({ t: "pong" });
       else {
         const command = readCommandFrame(frame.command);

@@ -18,8 +18,10 @@ export interface PeerServerPorts extends Pick<PeerPorts, "listen" | "secret"> {
   readonly onPeer: (send: (frame: ServerFrame) => void) => void;
 }
 
-/** A peer that comes back by then gets the answers that it missed. */
-const MISSED_MS = 5_000;
+/** Jobs in an answer that could not be delivered by then go to others. */
+const UNDELIVERED_MS = 5_000;
+/** A peer that comes back by then gets the answers that it missed. A link asks again for six seconds at most. */
+const MEMORY_MS = 60_000;
 
 interface Known {
   readonly memory: Memory;
@@ -78,10 +80,11 @@ export class PeerServer {
       secret,
       desk,
       onWelcome: ({ instance }) => {
+        const isKnown = this.#peers.has(instance);
         const { memory } = this.#know(instance, served);
         // Its welcome must be written before.
         queueMicrotask(() => onPeer((frame) => served.send(frame)));
-        return memory;
+        return { memory, isKnown };
       },
       onRefused: (why) => log.warn({ from: socket.remoteAddress, why }, "a peer was refused"),
       onClose: () => this.#lose(served),
@@ -108,9 +111,13 @@ export class PeerServer {
     known.connections.delete(served);
     if (known.connections.size > 0 || this.#isClosed) return;
     known.memory.dropWaiters();
-    known.stopForgetting = this.#ports.later(MISSED_MS, () => {
-      this.#peers.delete(instance);
-      known.memory.close();
+    const { later } = this.#ports;
+    known.stopForgetting = later(UNDELIVERED_MS, () => {
+      known.memory.giveJobsBack();
+      known.stopForgetting = later(MEMORY_MS - UNDELIVERED_MS, () => {
+        this.#peers.delete(instance);
+        known.memory.close();
+      });
     });
   }
 }

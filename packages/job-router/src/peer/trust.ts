@@ -20,7 +20,8 @@ export type Introduction = z.infer<typeof IntroductionSchema>;
 
 /** The server's second. */
 export const WelcomeSchema = z.union([
-  z.object({ welcome: z.literal(true), proof }),
+  /** `known`: what was done for this line of numbers is remembered. Peers of before do not say. */
+  z.object({ welcome: z.literal(true), proof, known: z.boolean().optional() }),
   z.object({ welcome: z.literal(false) }),
 ]);
 

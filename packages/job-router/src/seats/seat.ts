@@ -38,6 +38,8 @@ const SAID = {
   chain: "a job came in from another one",
 } as const satisfies Record<Notice["what"], string>;
 
+const UNREADABLE = "a record cannot be read: it is set aside, the rest of the shard is served";
+
 export type SeatState = "here" | "taking" | "peer" | "vacant" | "paused" | "unreachable";
 
 export class Seat {
@@ -199,7 +201,8 @@ export class Seat {
       from,
     );
     if (!owning.ok) {
-      log.info({ shard: this.shard, why: owning.why }, "the shard was not taken");
+      if (owning.isBroken === true) this.#onBroken(owning.why);
+      else log.info({ shard: this.shard, why: owning.why }, "the shard was not taken");
       ensemble.look();
       return;
     }
@@ -208,8 +211,25 @@ export class Seat {
     this.#owner = owner;
     hooks?.onTakeover?.(from === null ? "nobody" : "peer");
     log.info({ shard: this.shard, term: owner.term.term, jobs: owner.size }, "owning the shard");
+    for (const { id, problem } of owner.quarantined)
+      log.error({ shard: this.shard, ...(id !== null && { job: id }), problem }, UNREADABLE);
     owner.over.addEventListener("abort", () => this.#onOver(owner), { once: true });
     if (owner.over.aborted) this.#onOver(owner);
+  }
+
+  /** It was ours, and could not be loaded: nobody else can, and trying again at once only writes terms. */
+  #onBroken(why: string): void {
+    const { hooks, log } = this.#ports;
+    log.error({ shard: this.shard, why }, "the shard cannot be loaded: nobody serves it");
+    hooks?.onTermEnd?.("unloadable");
+    this.#noteEnding();
+  }
+
+  #noteEnding(): void {
+    const { hooks, log } = this.#ports;
+    if (!this.#endings.note(this.#now())) return;
+    hooks?.onPause?.();
+    log.error({ shard: this.shard }, "the shard's terms keep ending: it rests for a minute");
   }
 
   #tell(notices: readonly Notice[]): void {
@@ -229,10 +249,7 @@ export class Seat {
     if (why !== "left")
       log.warn({ shard: this.shard, term: owner.term.term, why: String(owner.over.reason) }, "term over");
     if (why === "deposed") this.#lostAt = this.#now();
-    if (why === "refused" && this.#endings.note(this.#now())) {
-      hooks?.onPause?.();
-      log.error({ shard: this.shard }, "the shard's terms keep ending: it rests for a minute");
-    }
+    if (why === "refused") this.#noteEnding();
     ensemble.look();
     onChange();
   }

@@ -83,6 +83,15 @@ const Summary = ({ job }: JobProps) => (
       {job.step === "" ? null : <span class="quiet"> · {job.step}</span>}
     </p>
     {job.reoffers > 0 ? <p class="note warn">Its workers lost it {job.reoffers} × in this run.</p> : null}
+    {job.unreadable === null ? null : (
+      <>
+        <p class="note warn">
+          Its record in ZooKeeper cannot be read ({job.unreadable.problem}). This page shows what could be saved of it.
+          Requeue it to run it with these fields, or delete it.
+        </p>
+        <pre class="wrap">{job.unreadable.bytes}</pre>
+      </>
+    )}
   </section>
 );
 

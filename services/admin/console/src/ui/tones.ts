@@ -22,6 +22,7 @@ export const toneOfState = (state: string): Tone => STATE_TONES[state] ?? "activ
 
 const EVENT_TONES: Readonly<Record<string, Tone>> = {
   create: "idle",
+  takeover: "warn",
   done: "good",
   park: "warn",
   hold: "warn",
@@ -37,6 +38,7 @@ export const toneOfEvent = (kind: string): Tone => EVENT_TONES[kind] ?? "active"
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   create: "made",
+  takeover: "taken over",
   done: "done",
   park: "parked: its collection is held",
   fail: "failed",
