@@ -4,7 +4,7 @@ import {
   batchUuidFromRandom,
   createBatch,
   CHUNK_ROWS,
-  ensureTree,
+  initTree,
   type JobSpec,
   makeBatchStore,
   makeExpander,
@@ -20,7 +20,7 @@ export const newId = (): string => randomBytes(9).toString("base64url");
 export async function openQueue(connect: string): Promise<QueueContext> {
   const session = await connectSession({ connect, timeoutMs: 30_000 });
   const ctx: QueueContext = { session, committer: makeCommitter(session), clock: systemClock, newId };
-  const tree = await ensureTree(ctx);
+  const tree = await initTree(ctx);
   if (!tree.ok) throw new Error(tree.problem);
   return ctx;
 }

@@ -251,10 +251,12 @@ describe("a locked collection", () => {
     await intake.child.kill("SIGTERM");
     intake = await fleet.start("batch-intake", { FAILPOINTS: "batch-intake.afterPick=stop#1" });
     await untilReady(intake);
-    const id = await submit({});
+    // An intake that is stopped answers nothing: whoever submits hears of it afterwards.
+    const submitting = submit({});
     await untilStopped(intake.child.pid, "an intake that has found the job");
     expect(await setHold(operator.ctx, OPERATOR, target)).toEqual({ kind: "applied" });
     await intake.child.kill("SIGCONT");
+    const id = await submitting;
     const [job] = (await listBucket(operator.session, id, "batch-processing")) ?? [];
     await waitFor(async () => (await jobOf(job!)).status.status === "Held", { what: "a held job" });
     expect((await jobOf(job!)).status.last_successful_status).toBeNull();

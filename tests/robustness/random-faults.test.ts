@@ -11,7 +11,7 @@ import {
   actOnJob,
   changePriority,
   type CommitResult,
-  ensureTree,
+  initTree,
   jobRow,
   type JobId,
   type JobState,
@@ -147,7 +147,7 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     clock: systemClock,
     newId: () => (last = newId()),
   };
-  const made = await ensureTree(ctx);
+  const made = await initTree(ctx);
   if (!made.ok) {
     // Or end before it has done anything: another one takes its place.
     await session.close();
@@ -165,7 +165,7 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     await proxy.close();
     await session.close();
   };
-  return { ctx, actor, state, fleetId: made.fleetId, lastId: () => last, kill };
+  return { ctx, actor, state, fleetId: made.identity.history, lastId: () => last, kill };
 }
 
 /** Claims some job of the worker's stage and settles it some way; what it was told is noted. */

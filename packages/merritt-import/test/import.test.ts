@@ -1,7 +1,7 @@
 /** A queue of CDL's libraries is brought over once, whoever dies in between. */
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { fsck } from "@sluice/fsck";
-import { ensureTree, parseBatchId, parseJobId, paths, type QueueContext, readBatch, readJob } from "@sluice/queue-core";
+import { initTree, parseBatchId, parseJobId, paths, type QueueContext, readBatch, readJob } from "@sluice/queue-core";
 import { cdlWriter, claimJob, testWorker, testZooKeeper, tree } from "@sluice/testkit";
 import {
   bring,
@@ -48,7 +48,8 @@ const jobOf = async ({ session }: QueueContext, was: string) => {
   return view.value;
 };
 /** Everything but what differs from run to run. */
-const whole = ({ session }: QueueContext) => tree(session, { except: /^\/fleet\/(id|audit|workers)|^\/zookeeper/ });
+const whole = ({ session }: QueueContext) =>
+  tree(session, { except: /^\/fleet\/(id|epoch|audit|workers)|^\/zookeeper/ });
 
 describe("where it stands", () => {
   test("a dry look lists every job and writes nothing", async () => {
@@ -76,7 +77,7 @@ describe("where it stands", () => {
   test("the queue gets what is ours, fsck finds nothing, and numbers go on behind the old ones", async () => {
     expect(await bring(ctx, ctx.session)).toEqual({ kind: "imported", batches: 1, jobs: 12 });
     expect(await findingsIn(ctx)).toEqual([]);
-    expect(await ensureTree(ctx)).toMatchObject({ ok: true });
+    expect(await initTree(ctx)).toMatchObject({ ok: true });
     const numbers = await ctx.session.get(paths.fleetIds);
     const last = Math.max(...Object.values(old.jobs).map((id) => Number(id.slice(3))));
     const next = numbers.ok ? (JSON.parse(numbers.value.data.toString()) as { batch: number; job: number }) : null;
@@ -211,7 +212,7 @@ describe("what cannot be brought", () => {
       kind: "broken-off",
       why: expect.stringContaining("is the old fleet still at work?"),
     });
-    expect(await ensureTree(ctx)).toMatchObject({ ok: false, problem: expect.stringContaining("/fleet/importing") });
+    expect(await initTree(ctx)).toMatchObject({ ok: false, problem: expect.stringContaining("/fleet/importing") });
     expect(await bring(ctx, ctx.session)).toMatchObject({ kind: "imported" });
     expect(await findingsIn(ctx)).toEqual([]);
   });
@@ -220,7 +221,7 @@ describe("what cannot be brought", () => {
 describe("killed after any write and run again", () => {
   test.each([2, 10])("it ends well where it stands (%d writes)", async (writes) => {
     expect(await bring(dyingAfter(ctx, writes), ctx.session)).toMatchObject({ kind: "broken-off" });
-    expect(await ensureTree(ctx)).toMatchObject({ ok: false });
+    expect(await initTree(ctx)).toMatchObject({ ok: false });
     expect(await bring(ctx, ctx.session)).toMatchObject({ kind: "imported" });
     expect(await findingsIn(ctx)).toEqual([]);
     expect((await ctx.session.children(paths.fleetJobs)) as unknown).toMatchObject({
@@ -240,7 +241,7 @@ describe("killed after any write and run again", () => {
         expect(writes).toBeGreaterThan(3);
         break;
       }
-      expect(await ensureTree(target)).toMatchObject({ ok: false });
+      expect(await initTree(target)).toMatchObject({ ok: false });
       expect(await bring(target, ctx.session)).toMatchObject({ kind: "imported" });
       expect(await whole(target)).toEqual(expected);
     }

@@ -36,11 +36,30 @@ function jobEvent({ op, atMs, kind, state, by, detail = "" }: NewEvent, claimed?
   return detail === "" && took.length === 0 ? head : [...head, cutBytes(detail, DETAIL_BYTES), ...took];
 }
 
-/** A claim counts an attempt and ends any wait. */
-export function claimed(job: FleetJob, worker: string, atMs: number, token: number): FleetJob {
-  const claim: [number, string] = [seconds(atMs), cutBytes(worker, WORKER_BYTES)];
-  return fit({ ...unwaiting(job), attempts: job.attempts + 1, token, claimed: claim });
+export interface NewClaim {
+  /** For the event that a takeover leaves. */
+  readonly op: string;
+  readonly atMs: number;
+  readonly state: JobState;
+  readonly worker: string;
+  readonly token: number;
 }
+
+/** A claim counts an attempt and ends any wait. That a worker was lost with the job in hand is told in its history. */
+export function claimed(job: FleetJob, { op, atMs, state, worker, token }: NewClaim): FleetJob {
+  const claim: [number, string] = [seconds(atMs), cutBytes(worker, WORKER_BYTES)];
+  const next: FleetJob = { ...unwaiting(job), attempts: job.attempts + 1, token, claimed: claim };
+  const lost = lostWorker(job);
+  if (lost === null) return fit(next);
+  return append(
+    next,
+    { op, atMs, kind: "takeover", state, by: worker, detail: `its worker ${lost} was lost` },
+    undefined,
+  );
+}
+
+/** Who had it in hand and ended without a word: null if its last claim was settled. Only tells of a job that is not locked. */
+export const lostWorker = (job: FleetJob): string | null => job.claimed?.[1] ?? null;
 
 /** Its last claim ended without a word: the worker died, or was fenced out. Only tells of a job that is not locked. */
 export const diedInHand = (job: FleetJob): boolean => job.claimed !== undefined;

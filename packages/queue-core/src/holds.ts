@@ -20,7 +20,9 @@ export interface Holds {
   readonly pausedStages: ReadonlySet<string>;
 }
 
-const names = (answer: ReadAnswer | undefined): readonly string[] => (answer?.kind === "children" ? answer.names : []);
+/** An error instead of a list is no answer: it must not be taken for a list without holds. */
+const namesIn = (answer: ReadAnswer | undefined): readonly string[] | null =>
+  answer?.kind === "children" ? answer.names : null;
 
 export async function readHolds(session: Session): Promise<Answer<Holds>> {
   const answers = await session.readMany([
@@ -32,7 +34,10 @@ export async function readHolds(session: Session): Promise<Answer<Holds>> {
   if (!answers.ok) return answers;
   const [counter, collections, queue, stages] = answers.value;
   if (counter?.kind !== "node") return { ok: false, code: "NO_NODE", detail: paths.holds };
-  const held = names(collections);
+  const [held, paused, pausedStages] = [namesIn(collections), namesIn(queue), namesIn(stages)];
+  if (held === null || paused === null || pausedStages === null) {
+    return { ok: false, code: "SERVER_ERROR", detail: "the holds and pauses could not be listed" };
+  }
   const heldUntil = await readEnds(session, held);
   if (!heldUntil.ok) return heldUntil;
   return {
@@ -41,8 +46,8 @@ export async function readHolds(session: Session): Promise<Answer<Holds>> {
       version: counter.node.stat.version,
       collections: new Set(held),
       heldUntil: heldUntil.value,
-      queuePaused: names(queue).includes(QUEUE),
-      pausedStages: new Set(names(stages)),
+      queuePaused: paused.includes(QUEUE),
+      pausedStages: new Set(pausedStages),
     },
   };
 }
@@ -52,6 +57,9 @@ async function readEnds(session: Session, held: readonly string[]): Promise<Answ
   if (held.length === 0) return { ok: true, value: new Map() };
   const answers = await session.readMany(held.map((profile) => ({ get: paths.collectionHold(profile) })));
   if (!answers.ok) return answers;
+  if (answers.value.some(({ kind }) => kind === "error")) {
+    return { ok: false, code: "SERVER_ERROR", detail: "the ends of the holds could not be read" };
+  }
   const ends = answers.value.flatMap((answer, i) => {
     const hold = answer.kind === "node" ? records.hold.decode(answer.node.data) : null;
     return hold?.ok === true && hold.value.until !== undefined ? [[held[i] ?? "", hold.value.until] as const] : [];

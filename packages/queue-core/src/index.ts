@@ -55,6 +55,7 @@ export type {
   CallbackRecord,
   EventKind,
   Expansion,
+  FleetEpoch,
   FleetIds,
   FleetJob,
   Hold,
@@ -98,7 +99,17 @@ export { endsJob, type JobStore, makeJobStore } from "./job-store.ts";
 export type { NewEvent, Wait } from "./fleet-job.ts";
 export type { Batch, BatchClaimResult, BatchEnding, BatchLease, ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
 export { queueAccess, rightsOf } from "./node-rights.ts";
-export { ensureTree, LAYOUT, makeSkeleton, readFleetId, type TreeResult } from "./tree.ts";
+export {
+  FIRST_EPOCH,
+  type FleetIdentity,
+  type FleetStamp,
+  type IdentityResult,
+  judgeStamp,
+  nextEpoch,
+  readIdentity,
+  type StampVerdict,
+} from "./fleet-identity.ts";
+export { initTree, LAYOUT, makeSkeleton, openTree, type TreeResult } from "./tree.ts";
 export { ownerOf } from "./rendezvous.ts";
 export { liftHold, listEndedHolds, SYSTEM } from "./hold-ends.ts";
 export { type Holds, holdsGuard, type HoldTarget, parkedUntil, parkReason, readHolds } from "./holds.ts";

@@ -4,7 +4,7 @@
  */
 import type { Fault, Op } from "@sluice/zookeeper";
 import type { Actor, QueueContext } from "./context.ts";
-import { claimed, type NewEvent, type Wait, waiting } from "./fleet-job.ts";
+import { claimed, lostWorker, type NewEvent, type Wait, waiting } from "./fleet-job.ts";
 import type { ClaimResult, CommitResult, Ending, Guard, JobChanges, Lease, LoadedJob, ReadyCandidate } from "./job.ts";
 import { commit } from "./job-commit.ts";
 import { changeOps, claimOps, giveBackOps } from "./job-ops.ts";
@@ -38,7 +38,13 @@ async function claim(ctx: QueueContext, actor: Actor, candidate: ReadyCandidate)
   const nowMs = ctx.clock.nowMs();
   const { id } = candidate.entry;
   const lock: Lock = { owner: actor.worker, stage: actor.stage, claim: ctx.newId(), since: formatTimestamp(nowMs) };
-  const fleetJob = claimed(candidate.fleetJob, actor.worker, nowMs, candidate.statusVersion + 1);
+  const fleetJob = claimed(candidate.fleetJob, {
+    op: ctx.newId(),
+    atMs: nowMs,
+    state: candidate.state,
+    worker: actor.worker,
+    token: candidate.statusVersion + 1,
+  });
   const ops = claimOps(candidate, lock, fleetJob);
   const sent = await sendFenced(ctx, { rank: "claim", ops }, async () => {
     const node = await ctx.session.get(paths.jobLock(id));
@@ -73,6 +79,7 @@ function leaseOf(ctx: QueueContext, candidate: ReadyCandidate, claimId: string, 
     lastToken: candidate.fleetJob.token ?? null,
     fleetJob,
     fleetJobVersion: candidate.fleetJobVersion + 1,
+    lostWorker: lostWorker(candidate.fleetJob),
     waitedMs: Math.max(0, ctx.session.serverNowMs() - candidate.readyAtMs),
   };
 }

@@ -44,6 +44,8 @@ export interface Lease {
   readonly statusBytes: Buffer;
   readonly fleetJob: FleetJob;
   readonly fleetJobVersion: number;
+  /** Who had it in hand before and was lost with it; null: nobody. */
+  readonly lostWorker: string | null;
   /** How long the job had been ready when it was claimed. */
   readonly waitedMs: number;
 }

@@ -76,6 +76,8 @@ export const paths = {
 
   fleet: "/fleet",
   fleetId: "/fleet/id",
+  /** Which fleet this is, and how often its tree was restored. */
+  fleetEpoch: "/fleet/epoch",
   /** There from the first to the last write of a restore: what stands beside it is not a tree yet. */
   restoring: "/fleet/restoring",
   /** The same, of an import. */

@@ -20,6 +20,7 @@ import {
 } from "./records/deposit-records.ts";
 import {
   ExpansionSchema,
+  FleetEpochSchema,
   FleetIdsSchema,
   WorkerSchema,
   CallbackSchema,
@@ -63,7 +64,9 @@ export {
   CallbackSchema,
   type Expansion,
   ExpansionSchema,
+  type FleetEpoch,
   type FleetIds,
+  FleetEpochSchema,
   FleetIdsSchema,
   type KeptToken,
   type KeyRecord,
@@ -108,6 +111,7 @@ export const records = {
   fleetJob: jsonRecord("fleet job", FleetJobSchema),
   expansion: jsonRecord("expansion", ExpansionSchema),
   fleetIds: jsonRecord("ids", FleetIdsSchema),
+  fleetEpoch: jsonRecord("epoch", FleetEpochSchema),
   worker: jsonRecord("worker", WorkerSchema),
   callback: jsonRecord("callback", CallbackSchema),
   auditHead: jsonRecord("audit head", AuditHeadSchema),

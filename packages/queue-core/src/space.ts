@@ -2,12 +2,12 @@
  * Room in the working volume. Admitted jobs are summed from the tree; admitting sets the counter /fleet/space at the
  * version read before the sum, so that two provisioners cannot give the same room away twice.
  */
-import type { Read, Session } from "@sluice/zookeeper";
+import type { Read, ReadAnswer, Session } from "@sluice/zookeeper";
 import type { JobId } from "./ids.ts";
 import type { Guard } from "./job.ts";
 import { setOp } from "./job-ops.ts";
 import { parseQueueEntry, paths } from "./paths.ts";
-import { records } from "./records.ts";
+import { type JobStatus, records } from "./records.ts";
 import { JOB_STATES, type JobState } from "./states.ts";
 import { PIPELINE } from "./transitions.ts";
 
@@ -16,11 +16,19 @@ export const HOLDS_SPACE: readonly JobState[] = JOB_STATES.filter(
   (state) => PIPELINE.indexOf(state) > PIPELINE.indexOf("Provisioning") || state === "Completed" || state === "Failed",
 );
 
+/** A failed job that was never admitted has no files, and nothing is promised to it. */
+const wasAdmitted = ({ last_successful_status: last }: JobStatus): boolean =>
+  last !== null && PIPELINE.indexOf(last) >= PIPELINE.indexOf("Provisioning");
+
 export interface SpaceLedger {
   /** Version and value of /fleet/space, read before the sum. */
   readonly version: number;
   readonly counter: number;
   readonly reservedBytes: number;
+  /** Of these, what failed jobs have: it does not come free before somebody acts. */
+  readonly failedBytes: number;
+  /** Jobs past admission that need nobody knows how much. */
+  readonly unknownJobs: number;
 }
 
 export interface SpaceReader {
@@ -31,6 +39,21 @@ export interface SpaceReader {
 
 const READS_MAX = 500;
 
+interface Key {
+  readonly id: JobId;
+  readonly state: JobState | "";
+  readonly key: string;
+}
+
+/** What a job needs, by its nodes; 0 = they do not say. */
+function neededIn(state: Key["state"], space: ReadAnswer | undefined, status: ReadAnswer | undefined): number {
+  const needed = space?.kind === "node" ? records.spaceNeeded.decode(space.node.data) : null;
+  if (needed?.ok !== true) return 0;
+  if (state !== "Failed") return needed.value;
+  const decoded = status?.kind === "node" ? records.jobStatus.decode(status.node.data) : null;
+  return decoded?.ok === true && !wasAdmitted(decoded.value) ? 0 : needed.value;
+}
+
 /**
  * Remembers what each job needs: the node changes only when the estimator or the downloader commits, that is, before
  * the job comes here or when it leaves Downloading; entries are dropped when their job is no longer listed.
@@ -38,16 +61,19 @@ const READS_MAX = 500;
 export function makeSpaceReader(session: Session): SpaceReader {
   const cache = new Map<string, number>();
 
-  async function needsOf(keys: readonly { readonly id: JobId; readonly key: string }[]): Promise<boolean> {
-    const unknown = keys.filter(({ key }) => !cache.has(key));
-    for (let i = 0; i < unknown.length; i += READS_MAX) {
-      const slice = unknown.slice(i, i + READS_MAX);
-      const answers = await session.readMany(slice.map(({ id }): Read => ({ get: paths.jobSpaceNeeded(id) })));
-      if (!answers.ok) return false;
-      for (const [j, { key }] of slice.entries()) {
-        const answer = answers.value[j];
-        const needed = answer?.kind === "node" ? records.spaceNeeded.decode(answer.node.data) : null;
-        if (needed?.ok === true) cache.set(key, needed.value);
+  /** False = no answer, or an error instead of one: whoever decides must not take that for 0. */
+  async function needsOf(keys: readonly Key[]): Promise<boolean> {
+    const unread = keys.filter(({ key }) => !cache.has(key));
+    for (let i = 0; i < unread.length; i += READS_MAX) {
+      const slice = unread.slice(i, i + READS_MAX);
+      const reads = slice.flatMap(({ id }): Read[] => [
+        { get: paths.jobSpaceNeeded(id) },
+        { get: paths.jobStatus(id) },
+      ]);
+      const answers = await session.readMany(reads);
+      if (!answers.ok || answers.value.some(({ kind }) => kind === "error")) return false;
+      for (const [j, { key, state }] of slice.entries()) {
+        cache.set(key, neededIn(state, answers.value[2 * j], answers.value[2 * j + 1]));
       }
     }
     return true;
@@ -58,26 +84,30 @@ export function makeSpaceReader(session: Session): SpaceReader {
       const counter = await session.get(paths.space);
       if (!counter.ok) return null;
       const lists = await session.readMany(HOLDS_SPACE.map((state): Read => ({ children: paths.queue(state) })));
-      if (!lists.ok) return null;
+      if (!lists.ok || lists.value.some(({ kind }) => kind !== "children")) return null;
       // Keyed by state too: leaving Downloading corrects the estimate.
       const keys = lists.value.flatMap((answer, i) =>
-        (answer.kind === "children" ? answer.names : []).flatMap((name) => {
+        (answer.kind === "children" ? answer.names : []).flatMap((name): Key[] => {
           const entry = parseQueueEntry(name);
-          return entry === null ? [] : [{ id: entry.id, key: `${HOLDS_SPACE[i] ?? ""}/${entry.id}` }];
+          const state = HOLDS_SPACE[i] ?? "";
+          return entry === null ? [] : [{ id: entry.id, state, key: `${state}/${entry.id}` }];
         }),
       );
       if (!(await needsOf(keys))) return null;
       const live = new Set(keys.map(({ key }) => key));
       for (const key of cache.keys()) if (!live.has(key) && !key.startsWith("?")) cache.delete(key);
       const value = records.counter.decode(counter.value.data);
+      const sumOf = (some: readonly Key[]): number => some.reduce((sum, { key }) => sum + (cache.get(key) ?? 0), 0);
       return {
         version: counter.value.stat.version,
         counter: value.ok ? value.value : 0,
-        reservedBytes: keys.reduce((sum, { key }) => sum + (cache.get(key) ?? 0), 0),
+        reservedBytes: sumOf(keys),
+        failedBytes: sumOf(keys.filter(({ state }) => state === "Failed")),
+        unknownJobs: keys.filter(({ key, state }) => state !== "Failed" && (cache.get(key) ?? 0) === 0).length,
       };
     },
     async needs(ids) {
-      const keys = ids.map((id) => ({ id, key: `?/${id}` }));
+      const keys = ids.map((id): Key => ({ id, state: "", key: `?/${id}` }));
       if (!(await needsOf(keys))) return null;
       const wanted = new Set(keys.map(({ key }) => key));
       for (const key of cache.keys()) if (key.startsWith("?") && !wanted.has(key)) cache.delete(key);

@@ -333,7 +333,7 @@ describe("a failed batch", () => {
     const left = await tree(operator.session, {
       under: ["/batches", "/jobs", "/batch-uuids", "/fleet"],
       except:
-        /^\/(batches|jobs|batch-uuids)$|\/states\/[a-z]+$|audit|workers|callbacks\/|\/fleet\/(ids?|layout|holds|space|batches\/[a-z]+|jobs|expansion|paused|drain|reports|callbacks|tokens|clean-ups|operations\/[a-z]+)$/,
+        /^\/(batches|jobs|batch-uuids)$|\/states\/[a-z]+$|audit|workers|callbacks\/|\/fleet\/(ids?|epoch|layout|holds|space|batches\/[a-z]+|jobs|expansion|paused|drain|reports|callbacks|tokens|clean-ups|operations\/[a-z]+)$/,
     });
     expect(Object.keys(left)).toEqual([expect.stringMatching(/^\/fleet\/keys\/\d{4}-\d{2}-\d{2}\/bid-/)]);
   });

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { EVENT_KINDS, type FleetJob, JOB_STATES, records } from "../src/index.ts";
-import { claimed, explained, hasOp, moved, newFleetJob, type NewEvent, readyAtMs, waiting } from "../src/fleet-job.ts";
+import {
+  claimed,
+  explained,
+  hasOp,
+  moved,
+  type NewClaim,
+  newFleetJob,
+  type NewEvent,
+  readyAtMs,
+  waiting,
+} from "../src/fleet-job.ts";
 
 const event: fc.Arbitrary<NewEvent> = fc.record({
   op: fc.base64String({ minLength: 12, maxLength: 12 }),
@@ -10,6 +20,14 @@ const event: fc.Arbitrary<NewEvent> = fc.record({
   state: fc.constantFrom(...JOB_STATES),
   by: fc.string({ maxLength: 200, unit: "binary" }),
   detail: fc.string({ maxLength: 300, unit: "binary" }),
+});
+const claim = (patch: Partial<NewClaim> = {}): NewClaim => ({
+  op: "claim",
+  atMs: 0,
+  state: "Pending",
+  worker: "w",
+  token: 1,
+  ...patch,
 });
 const start = (): FleetJob => newFleetJob({ op: "op-0", atMs: 0, kind: "create", state: "Pending", by: "intake" });
 
@@ -22,7 +40,10 @@ describe("the short history of a job", () => {
         (events, why) => {
           let job = start();
           for (const [i, e] of events.entries()) {
-            job = claimed(job, "worker-with-a-rather-long-name-on-some-host", e.atMs, 7);
+            job = claimed(
+              job,
+              claim({ worker: "worker-with-a-rather-long-name-on-some-host", atMs: e.atMs, token: 7 }),
+            );
             job = i % 2 === 0 ? moved(job, e, 7) : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
             if (i % 3 === 0) job = explained(job, why);
             expect(hasOp(job, e.op)).toBe(true);
@@ -46,7 +67,7 @@ describe("the short history of a job", () => {
 
   test("counts claims, and takes a snooze's claim back", () => {
     const e: NewEvent = { op: "o", atMs: 0, kind: "snooze", state: "Downloading", by: "w" };
-    let job = claimed(claimed(start(), "w", 0, 1), "w", 0, 3);
+    let job = claimed(claimed(start(), claim()), claim({ token: 3 }));
     expect(job.attempts).toBe(2);
     job = waiting(job, { delayMs: 5, why: "full", countsAttempt: false }, e);
     expect(job).toMatchObject({ attempts: 1, not_before: 5, why: "full" });
@@ -55,10 +76,17 @@ describe("the short history of a job", () => {
     expect(moved(job, e)).not.toHaveProperty("why");
   });
 
+  test("tells who was lost with the job in hand, when another one takes it over", () => {
+    const first = claimed(start(), claim({ worker: "w-1" }));
+    expect(first.events).toHaveLength(1);
+    const second = claimed(first, claim({ op: "two", atMs: 9_000, state: "Downloading", worker: "w-2", token: 3 }));
+    expect(second.events.at(-1)).toEqual(["two", 9, "takeover", "Downloading", "w-2", "its worker w-1 was lost"]);
+  });
+
   test("remembers the files that count until others do", () => {
     const e: NewEvent = { op: "o", atMs: 0, kind: "done", state: "Downloading", by: "w" };
     const job = moved(start(), e, 3);
-    expect(moved(claimed(job, "w", 0, 5), e).files).toBe(3);
+    expect(moved(claimed(job, claim({ token: 5 })), e).files).toBe(3);
     expect(moved(job, e, 9).files).toBe(9);
   });
 

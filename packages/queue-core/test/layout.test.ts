@@ -1,7 +1,7 @@
 /** Which trees a program works on. */
 import { expect, test } from "@jest/globals";
 import { openRawSession, testWorker, testZooKeeper } from "@sluice/testkit";
-import { ensureTree, knownEvent, LAYOUT, paths, records } from "../src/index.ts";
+import { initTree, knownEvent, LAYOUT, paths, records } from "../src/index.ts";
 import { claimed, moved } from "../src/fleet-job.ts";
 
 test("a tree of another layout is refused with its number; one from before there was a number is taken", async () => {
@@ -10,9 +10,9 @@ test("a tree of another layout is refused with its number; one from before there
   const raw = await openRawSession(connect);
   expect((await raw.get(paths.layout)) as unknown).toMatchObject({ value: { data: Buffer.from(String(LAYOUT)) } });
   await raw.multi([{ op: "set", path: paths.layout, data: Buffer.from("2"), version: 0 }]);
-  expect(await ensureTree(worker.ctx)).toMatchObject({ ok: false, problem: expect.stringContaining("layout 2") });
+  expect(await initTree(worker.ctx)).toMatchObject({ ok: false, problem: expect.stringContaining("layout 2") });
   await raw.multi([{ op: "delete", path: paths.layout, version: 1 }]);
-  expect(await ensureTree(worker.ctx)).toMatchObject({ ok: true });
+  expect(await initTree(worker.ctx)).toMatchObject({ ok: true });
   await Promise.all([raw.close(), worker.close()]);
 });
 
@@ -22,7 +22,8 @@ test("what a newer version keeps in a job's history survives claims and moves", 
   );
   if (!newer.ok) throw new Error(newer.problem);
   const event = { op: "b", atMs: 2_000, kind: "done", state: "Recording", by: "w" } as const;
-  const after = moved(claimed(newer.value, "w", 1_000, 1), event);
+  const claim = { op: "c", atMs: 1_000, state: "Recording", worker: "w", token: 1 } as const;
+  const after = moved(claimed(newer.value, claim), event);
   expect(after).toMatchObject({ attempts: 0, lane: { of: "newer" } });
   expect(after).not.toHaveProperty("claimed");
   expect(after.events.map((each) => [each[0], knownEvent(each)?.kind ?? null])).toEqual([

@@ -8,7 +8,7 @@ import {
   type ActionResult,
   type BatchId,
   type CommitResult,
-  ensureTree,
+  initTree,
   holdsGuard,
   type JobId,
   type JobStore,
@@ -29,9 +29,9 @@ async function openQueue(connect: string): Promise<{ queue: QueueContext; fleetI
   const session = await connectSession({ connect, timeoutMs: 10_000 });
   const newId = () => randomBytes(9).toString("base64url");
   const queue = { session, committer: makeCommitter(session), clock: systemClock, newId };
-  const tree = await ensureTree(queue); // makes what is missing
+  const tree = await initTree(queue); // makes what is missing
   if (!tree.ok) throw new Error(tree.problem);
-  return { queue, fleetId: tree.fleetId };
+  return { queue, fleetId: tree.identity.history };
 }
 
 async function takeOne(session: Session, jobs: JobStore, fleetId: string): Promise<LoadedJob | null> {

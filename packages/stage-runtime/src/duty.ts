@@ -68,28 +68,45 @@ export interface AdmissionCandidate {
   readonly turn?: number;
   readonly spaceNeeded: number;
   readonly resource: string | undefined;
+  /** Since when it waits here, by the server's clock, if that is for over a day: the room it lacks is to be kept for it. */
+  readonly overdueSinceMs?: number;
+}
+
+/** What admitted jobs of the whole fleet still need, from the tree. */
+export interface Promised {
+  readonly bytes: number;
+  /** Of these, what failed jobs have: it does not come free before somebody acts. */
+  readonly failedBytes: number;
+  /** Admitted jobs that need nobody knows how much. */
+  readonly unknownJobs: number;
 }
 
 export interface Admission {
   /** Reads what the decision needs besides the candidates (the volume's size and free bytes). */
   readonly survey: () => Promise<Survey>;
-  /** Pure. `reservedBytes` is what admitted jobs of the whole fleet still need, from the tree. */
-  readonly decide: (
-    candidates: readonly AdmissionCandidate[],
-    reservedBytes: number,
-    survey: Survey,
-  ) => AdmissionVerdicts;
+  /** Pure. */
+  readonly decide: (candidates: readonly AdmissionCandidate[], promised: Promised, survey: Survey) => AdmissionVerdicts;
 }
 
 export interface Survey {
   readonly totalBytes: number;
   readonly freeBytes: number;
+  /** Of what is used: uploads, which stay until their batch is cleaned up, beside what is promised to its jobs. */
+  readonly uploadedBytes: number;
 }
+
+/**
+ * What a job waits for: "room" = its share of the volume is taken; "kept-room" = it is overdue, and what comes free is kept for
+ * it; "turn" = room is kept for another; "clearing" = it is overdue, and jobs under way do not leave enough: somebody has to
+ * clear up; "larger-volume" = the volume could not hold it if it were empty.
+ */
+export const WAITS_FOR = ["room", "kept-room", "turn", "clearing", "larger-volume"] as const;
+export type WaitsFor = (typeof WAITS_FOR)[number];
 
 /** By job: admitted, or why it waits. */
 export type AdmissionVerdicts = ReadonlyMap<
   Job["id"],
-  { readonly admit: true } | { readonly admit: false; readonly why: string }
+  { readonly admit: true } | { readonly admit: false; readonly waitsFor: WaitsFor; readonly why: string }
 >;
 
 export interface BatchContext extends HandlerContext {
@@ -106,6 +123,11 @@ export interface BatchStage {
   readonly takes: BatchState;
   /** Which batches of that state have something to do (a Processing batch is only expanded while rows are left). */
   readonly wants?: (batch: Pick<Batch, "state" | "expansion">) => boolean;
+  /**
+   * Of a stage that expands batches: why those of this collection must wait, null if they need not. Asked before a batch is
+   * claimed, after the queue itself was found open.
+   */
+  readonly mustWait?: (profile: string) => Promise<string | null>;
   handle(batch: Batch, ctx: BatchContext): Promise<BatchOutcome>;
 }
 
@@ -135,6 +157,8 @@ export interface Sweep {
   readonly kind: "sweep";
   readonly name: string;
   readonly everyMs: number;
+  /** After so long its signal aborts; default: a quarter of an hour. What is left is for the next run. */
+  readonly deadlineMs?: number;
   run(ctx: SweepContext): Promise<void>;
 }
 

@@ -2,6 +2,8 @@ export type {
   Admission,
   AdmissionCandidate,
   AdmissionVerdicts,
+  Promised,
+  WaitsFor,
   BatchContext,
   BatchStage,
   Duty,

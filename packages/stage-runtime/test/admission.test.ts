@@ -18,7 +18,7 @@ const inDownloading = async (): Promise<number> => (await world.children(paths.q
 describe("admission", () => {
   test("lets on what there is room for, beside what is promised already, and says why the rest waits", async () => {
     await world.addJob({ number: 1, state: "Recording", spaceNeeded: 30 });
-    await world.addJob({ number: 2, state: "Failed", spaceNeeded: 20 });
+    await world.addJob({ number: 2, state: "Failed", spaceNeeded: 20, lastSuccessful: "Downloading" });
     await world.addJob({ number: 3, state: "Provisioning", priority: 1, spaceNeeded: 60 });
     const small = await world.addJob({ number: 4, state: "Provisioning", priority: 2, spaceNeeded: 40 });
     const { recorder } = world.start("provisioner", [provisioning()]);
@@ -29,6 +29,14 @@ describe("admission", () => {
     });
     expect(waiting).toMatchObject({ attempts: 0, why: "needs 60, 50 left" });
     expect(await world.status(jobId(3))).toMatchObject({ status: "Provisioning" });
+  });
+
+  test("does not count a failed job that was never admitted, however large it is", async () => {
+    await world.addJob({ number: 1, state: "Failed", spaceNeeded: 1_000, lastSuccessful: "Estimating" });
+    await world.addJob({ number: 2, state: "Failed", spaceNeeded: 1_000 });
+    const next = await world.addJob({ number: 3, state: "Provisioning", spaceNeeded: 100 });
+    const { recorder } = world.start("provisioner", [provisioning()]);
+    expect(await recorder.settled()).toMatchObject([{ job: next, to: "Downloading" }]);
   });
 
   test("lets a waiting job on when room becomes free, though nothing in its queue changed", async () => {
@@ -137,7 +145,7 @@ describe("admission", () => {
       () =>
         ++surveys === 2
           ? Promise.reject(new Error("statfs: EIO"))
-          : Promise.resolve({ totalBytes: 100, freeBytes: 100 }),
+          : Promise.resolve({ totalBytes: 100, freeBytes: 100, uploadedBytes: 0 }),
     );
     const { recorder } = world.start("provisioner", [stage]);
     expect((await recorder.settled(2)).map(({ outcome }) => outcome)).toEqual(["snooze", "done"]);

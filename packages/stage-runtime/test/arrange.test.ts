@@ -17,15 +17,24 @@ function view(patch: Partial<Arrangement>): Arrangement {
 }
 
 describe("the order in which a worker looks at a queue", () => {
-  test("is its own part by priority, then what others have", () => {
+  test("is its own part by priority; what others have just got is theirs", () => {
     const queue = [entry(0, 1), entry(5, 2), entry(5, 3), entry(9, 4)];
-    expect(numbers(arrange(queue, view({ isOwn: among([2, 4]) })))).toEqual([2, 4, 1, 3]);
+    expect(numbers(arrange(queue, view({ isOwn: among([2, 4]) })))).toEqual([2, 4]);
   });
 
-  test("puts what others left over before its own only where the priority is smaller", () => {
-    const queue = [entry(0, 1), entry(5, 2), entry(5, 3), entry(9, 4)];
-    const arranged = arrange(queue, view({ isOwn: among([3, 4]), isLeftOver: among([1, 2]) }));
-    expect(numbers(arranged)).toEqual([1, 3, 2, 4]);
+  test("puts what others left over where its priority and its age belong", () => {
+    const queue = [entry(0, 1), entry(5, 2), entry(5, 3), entry(5, 4), entry(9, 5)];
+    const arranged = arrange(queue, view({ isOwn: among([3, 5]), isLeftOver: among([1, 2, 4]) }));
+    expect(numbers(arranged)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("takes one left-over of eight at equal priority, however many of its own follow", () => {
+    const queue = Array.from({ length: 40 }, (_, i) => entry(5, i));
+    const isOwn = ({ id }: QueueEntry): boolean => jobNumber(id) >= 20;
+    const arranged = numbers(arrange(queue, view({ isOwn, isLeftOver: () => true })));
+    expect([arranged[0], arranged[8], arranged[16]]).toEqual([0, 1, 2]);
+    expect(arranged.filter((number) => number >= 20)).toEqual(queue.slice(20).map(({ id }) => jobNumber(id)));
+    expect(arranged).toHaveLength(40);
   });
 
   test("puts what is overdue first, whatever its priority and whosever it is", () => {
@@ -33,7 +42,7 @@ describe("the order in which a worker looks at a queue", () => {
     expect(numbers(arrange(queue, view({ isOwn: among([1, 2]), isOverdue: among([3]) })))).toEqual([3, 1, 2]);
   });
 
-  test("leaves nothing out and doubles nothing", () => {
+  test("leaves out only what others have just got, and doubles nothing", () => {
     const which = fc.array(fc.nat({ max: 60 }));
     fc.assert(
       fc.property(
@@ -47,7 +56,8 @@ describe("the order in which a worker looks at a queue", () => {
             queue,
             view({ isOwn: among(own), isLeftOver: among(left), isOverdue: among(due), random: Math.random }),
           );
-          expect(numbers(arranged).sort((a, b) => a - b)).toEqual(numbers(queue));
+          const open = queue.filter((each) => [own, left, due].some((list) => among(list)(each)));
+          expect(numbers(arranged).sort((a, b) => a - b)).toEqual(numbers(open));
           const ours = arranged.filter((each) => among(own)(each) && !among(due)(each));
           expect(ours).toEqual(queue.filter((each) => among(own)(each) && !among(due)(each)));
         },
@@ -65,6 +75,7 @@ describe("a wait", () => {
       1_500,
       false,
     ]);
+    waits.keepOnly(new Set([jobId(1)]), 1_500);
     expect(waits.nextAtMs()).toBeNull();
   });
 
@@ -77,7 +88,7 @@ describe("a wait", () => {
   test("is forgotten with its job", () => {
     const waits = new Waits();
     waits.note(jobId(1), 500, 0);
-    waits.keepOnly(new Set([jobId(2)]));
+    waits.keepOnly(new Set([jobId(2)]), 0);
     expect(waits.nextAtMs()).toBeNull();
   });
 });

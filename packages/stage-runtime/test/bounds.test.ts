@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { waitFor } from "@sluice/testkit";
 import { type BatchStage, snooze } from "../src/index.ts";
 import { ItemRetries } from "../src/duties/item-retries.ts";
+import { HungSweeps } from "../src/engine/hung-sweeps.ts";
 import { InHand } from "../src/engine/in-hand.ts";
 import type { Scope } from "../src/engine/scope.ts";
 import { Registration } from "../src/service/registration.ts";
@@ -20,8 +21,9 @@ afterEach(async () => {
 test("the node of a worker with 1,000 jobs in hand stays below 64 KB", async () => {
   const inHand = new InHand(world.queue.clock);
   const actor = { stage: "downloader", worker: "w" };
-  const scope = { actor, queue: world.queue, inHand, settings: { concurrency: 1_000 } } as unknown as Scope;
-  const parts = { scope, version: "1", sessionTimeoutMs: 10_000 };
+  const settings = { concurrency: 1_000 };
+  const scope = { actor, queue: world.queue, inHand, hung: new HungSweeps(), settings } as unknown as Scope;
+  const parts = { scope, version: "1", instance: "instance" };
   const registration = new Registration({ ...parts, isDraining: () => false, onNameTaken: () => undefined });
   for (let number = 1; number <= 1_000; number++) {
     inHand.take(jobId(number), "bid0000000001", 1, "demo_content");

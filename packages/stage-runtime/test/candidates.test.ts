@@ -40,18 +40,23 @@ function queueOf(initial: readonly string[]) {
 const idsOf = (entries: readonly { readonly id: JobId }[]): JobId[] => entries.map(({ id }) => id);
 
 describe("the candidates of a worker", () => {
-  test("are its own part first, then the others'", async () => {
-    const { candidates } = queueOf(ids.map((id) => name(10, id)));
-    const all = idsOf(await candidates.next(100));
-    const own = ownedBy("a");
-    expect(all.slice(0, own.length)).toEqual(own);
-    expect(all.slice(own.length).sort((a, b) => jobNumber(a) - jobNumber(b))).toEqual(ownedBy("b"));
+  test("are its own part; the others' only after a second in which those did not take them", async () => {
+    const { at, candidates } = queueOf(ids.map((id) => name(10, id)));
+    expect(idsOf(await candidates.next(100))).toEqual(ownedBy("a"));
+    expect([await candidates.next(100), candidates.idleMs()]).toEqual([[], 1_000]);
+    at.inHand = new Set(ownedBy("a"));
+    at.nowMs = 999;
+    expect(await candidates.next(100)).toEqual([]);
+    at.nowMs = 1_000;
+    const left = idsOf(await candidates.next(100));
+    expect(left.sort((a, b) => jobNumber(a) - jobNumber(b))).toEqual(ownedBy("b"));
+    expect([at.lists, candidates.idleMs()]).toEqual([2, 2_000]);
   });
 
   test("are of another worker's part, if more urgent, only after that one let them lie for a second", async () => {
     const [mine, theirs] = [ownedBy("a")[0]!, ownedBy("b")[0]!];
     const { at, candidates } = queueOf([name(0, theirs), name(50, mine)]);
-    expect(idsOf(await candidates.next(9))).toEqual([mine, theirs]);
+    expect(idsOf(await candidates.next(9))).toEqual([mine]);
     at.nowMs = 2_000;
     expect(idsOf(await candidates.next(9))).toEqual([theirs, mine]);
   });
@@ -71,21 +76,23 @@ describe("the candidates of a worker", () => {
     const { at, candidates } = queueOf([]);
     for (let turn = 0; turn < 3; turn++) expect(await candidates.next(4)).toEqual([]);
     expect([at.lists, at.watches.length, candidates.idleMs()]).toEqual([1, 1, 30_000]);
-    at.names = [name(1, jobId(1))];
+    const [mine] = ownedBy("a") as [JobId];
+    at.names = [name(1, mine)];
     at.watches[0]?.();
-    expect(idsOf(await candidates.next(4))).toEqual([jobId(1)]);
+    expect(idsOf(await candidates.next(4))).toEqual([mine]);
     expect(at.watches).toHaveLength(2);
   });
 
   test("are not those that wait, until their time has come, nor those in hand", async () => {
-    const { at, candidates } = queueOf([name(1, jobId(1)), name(1, jobId(2))]);
-    at.inHand.add(jobId(2));
-    expect(idsOf(await candidates.next(4))).toEqual([jobId(1)]);
-    candidates.wait(jobId(1), 500);
+    const [first, second] = ownedBy("a") as [JobId, JobId];
+    const { at, candidates } = queueOf([name(1, first), name(1, second)]);
+    at.inHand.add(second);
+    expect(idsOf(await candidates.next(4))).toEqual([first]);
+    candidates.wait(first, 500);
     expect(candidates.idleMs()).toBe(500);
     expect(await candidates.next(4)).toEqual([]);
     at.nowMs = 500;
-    expect(idsOf(await candidates.next(4))).toEqual([jobId(1)]);
+    expect(idsOf(await candidates.next(4))).toEqual([first]);
   });
 
   test("that were put back come first again", async () => {

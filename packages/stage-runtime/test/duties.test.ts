@@ -5,7 +5,6 @@ import {
   createBatch,
   type JobSpec,
   makeIdBlocks,
-  ownerOf,
   paths,
   readBatch,
   records,
@@ -15,7 +14,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { startFaultProxy, waitFor } from "@sluice/testkit";
 import { randomBytes } from "node:crypto";
-import { type BatchStage, consumed, type Inbox, retry, snooze, type Sweep } from "../src/index.ts";
+import { type BatchStage, consumed, type Inbox, retry, snooze } from "../src/index.ts";
 import { World } from "./support/world.ts";
 
 let world: World;
@@ -70,6 +69,30 @@ describe("a batch stage", () => {
     expect(order.indexOf(lone)).toBe(1);
     const rest = order.filter((id) => id !== lone);
     expect(rest).toEqual(crowd.slice(0, rest.length));
+  });
+
+  test("that must wait is neither claimed nor written, however often it is looked at; then it goes on", async () => {
+    const id = await addBatch();
+    let why: string | null = "its collection has enough in the queue";
+    const handled: BatchId[] = [];
+    const waiting: BatchStage = {
+      ...starting((batch) => {
+        handled.push(batch.id);
+        return Promise.resolve({ kind: "start", rows: 3, digest: "d" });
+      }),
+      mustWait: (profile) => Promise.resolve(profile === "demo_content" ? why : null),
+    };
+    const versions = async (): Promise<unknown> => {
+      const nodes = [paths.batchStatus(id), paths.fleetBatch("Pending", id)].map((path) => world.session.get(path));
+      return (await Promise.all(nodes)).map((node) => node.ok && node.value.stat.mzxid);
+    };
+    const before = await versions();
+    const { recorder } = world.start("batch-intake", [waiting], { POLL_INTERVAL_MS: "50" });
+    await recorder.until("item", 2, ({ outcome }) => outcome === "waits");
+    expect([await versions(), handled]).toEqual([before, []]);
+    why = null;
+    await recorder.until("item", 1, ({ outcome }) => outcome === "start");
+    expect(handled).toEqual([id]);
   });
 
   test("starts a batch, and expands it into jobs in chunks", async () => {
@@ -281,26 +304,5 @@ describe("an inbox", () => {
     const { recorder } = world.start("notifier", [inbox(() => Promise.reject(new Error("boom")))]);
     expect(await recorder.until("item")).toMatchObject([{ item: "a", outcome: "retry" }]);
     expect(await world.children(`${PATH}/a`)).toEqual([]);
-  });
-});
-
-describe("a sweep", () => {
-  test("runs again and again, also after a throw, and on one replica at a time", async () => {
-    let failures = 0;
-    const sweep: Sweep = {
-      kind: "sweep",
-      name: "ended-jobs",
-      everyMs: 20,
-      run: () => (failures++ === 0 ? Promise.reject(new Error("boom")) : Promise.resolve()),
-    };
-    const owner = ownerOf("sweep ended-jobs", ["a", "b"]) === "a" ? "a" : "b";
-    const alone = world.start("reporter", [sweep], { WORKER_ID: owner === "a" ? "b" : "a" });
-    await alone.recorder.until("swept", 3);
-    const newcomer = world.start("reporter", [sweep], { WORKER_ID: owner });
-    await newcomer.recorder.until("swept");
-    await alone.recorder.until("idle", alone.recorder.all("idle").length + 3);
-    const before = alone.recorder.all("swept").length;
-    await newcomer.recorder.until("swept", newcomer.recorder.all("swept").length + 5);
-    expect(alone.recorder.all("swept")).toHaveLength(before);
   });
 });

@@ -1,6 +1,22 @@
-import { paths, releaseHold, setHold } from "@sluice/queue-core";
+import {
+  holdsGuard,
+  load,
+  makeJobStore,
+  makeSpaceReader,
+  paths,
+  peek,
+  readHolds,
+  releaseHold,
+  setHold,
+} from "@sluice/queue-core";
+import type { ReadAnswer, Session } from "@sluice/zookeeper";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Duty, done } from "../src/index.ts";
+import type { Gate } from "../src/engine/gate.ts";
+import type { Scope } from "../src/engine/scope.ts";
+import { HoldPassage } from "../src/jobs/hold-passage.ts";
+import { Settler } from "../src/jobs/settlement.ts";
+import type { JobTask } from "../src/jobs/task.ts";
 import { downloading, World } from "./support/world.ts";
 
 const operator = { name: "ops", reason: "a test" };
@@ -69,6 +85,70 @@ describe("holds", () => {
       },
     ]);
     expect(await recorder.settled()).toMatchObject([{ job: id, outcome: "done", to: "Estimating" }]);
+  });
+});
+
+test("a job is not parked under a hold that was released after it was seen", async () => {
+  const target = { kind: "collection", profile: "demo_content" } as const;
+  await setHold(world.queue, operator, target);
+  const id = await world.addJob({ number: 1, state: "Pending" });
+  const stale = await readHolds(world.session);
+  await releaseHold(world.queue, operator, target);
+  const store = makeJobStore(world.queue, { stage: "batch-intake", worker: "w" });
+  const looked = await peek(world.session, "Pending", [{ id, priority: 10 }]);
+  const candidate = looked.ok ? looked.value[0] : undefined;
+  const claimed = candidate?.kind === "ready" ? await store.claim(candidate) : null;
+  const loaded = claimed?.kind === "acquired" ? await load(world.session, [claimed.lease], "fleet") : null;
+  const job = loaded?.ok === true ? loaded.value[0] : undefined;
+  if (!stale.ok || job?.ok !== true) throw new Error("the job was not claimed");
+  let seen = stale;
+  const passage = new HoldPassage({
+    holdsChanged: () => undefined,
+    holds: async () => {
+      const now = seen;
+      const fresh = await readHolds(world.session);
+      if (fresh.ok) seen = fresh;
+      return now.value;
+    },
+  } as unknown as Gate);
+  const task = { loaded: job.value, log: { warn: () => undefined }, releaseLocks: () => Promise.resolve() };
+  const settler = new Settler({ queue: world.queue } as unknown as Scope, store, passage);
+  const parked = { kind: "end", ending: { kind: "park", why: "held" } } as const;
+  expect(await settler.settle(task as unknown as JobTask, parked)).toMatchObject({ as: "snooze" });
+  expect(await world.status(id)).toMatchObject({ status: "Pending" });
+  expect(holdsGuard(seen.value)).not.toEqual(holdsGuard(stale.value));
+});
+
+describe("an error instead of a list", () => {
+  const failing = (path: string): Session =>
+    new Proxy(world.session, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key, target);
+        if (key !== "readMany") return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        return async (reads: Parameters<Session["readMany"]>[0]) => {
+          const answers = await target.readMany(reads);
+          const bent = (answer: ReadAnswer, i: number): ReadAnswer => {
+            const read = reads[i];
+            return read !== undefined && Object.values(read).includes(path)
+              ? { kind: "error", code: "SERVER_ERROR" }
+              : answer;
+          };
+          return answers.ok ? { ...answers, value: answers.value.map(bent) } : answers;
+        };
+      },
+    });
+
+  test("is not a list without holds", async () => {
+    for (const path of [paths.collectionLocks, paths.queueLocks, paths.pausedStages])
+      expect(await readHolds(failing(path))).toMatchObject({ ok: false });
+    expect((await readHolds(world.session)).ok).toBe(true);
+  });
+
+  test("is not a volume without promises", async () => {
+    const id = await world.addJob({ number: 1, state: "Downloading", spaceNeeded: 5 });
+    for (const path of [paths.queue("Downloading"), paths.jobSpaceNeeded(id)])
+      expect(await makeSpaceReader(failing(path)).read()).toBeNull();
+    expect(await makeSpaceReader(world.session).read()).toMatchObject({ reservedBytes: 5 });
   });
 });
 

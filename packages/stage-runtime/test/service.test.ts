@@ -147,6 +147,48 @@ describe("a service", () => {
   });
 });
 
+describe("after a lost session", () => {
+  test("a worker whose old node is still there takes its place and goes on claiming: it is no rival of itself", async () => {
+    const proxy = await startFaultProxy(world.connect);
+    const running = world.start("downloader", [downloading(() => Promise.resolve(done()))], {
+      ZOOKEEPER_CONNECT: proxy.connect,
+      ZK_SESSION_TIMEOUT_MS: "1000",
+      WORKER_ID: "w-1",
+    });
+    await running.recorder.until("session");
+    const path = paths.worker("downloader", "w-1");
+    const data = (await world.data(path))!;
+    await proxy.setMode("blackhole");
+    await running.recorder.until("session", 1, ({ state }) => state === "ended");
+    await waitFor(async () => (await world.data(path)) === null, { what: "the end of the old session" });
+    // As a change of the leader does: the old node stays, longer than any patience.
+    await world.write([{ op: "create", path, data, ephemeral: true }]);
+    const id = await world.addJob({ number: 1 });
+    await proxy.setMode("pass");
+    expect(await running.recorder.settled()).toMatchObject([{ job: id, outcome: "done" }]);
+    const node = await world.session.get(path);
+    expect(node.ok && node.value.stat.ephemeralOwner !== world.session.id).toBe(true);
+    await world.close();
+    await proxy.close();
+    world = await World.make();
+  });
+
+  test("a handler that blocked the event loop has had its attempt, and is quarantined", async () => {
+    const id = await world.addJob({ number: 1 });
+    const blocking = downloading(() => {
+      const untilMs = performance.now() + 1_500;
+      while (performance.now() < untilMs);
+      return Promise.resolve(done());
+    });
+    const running = world.start("downloader", [blocking], { ZK_SESSION_TIMEOUT_MS: "1000", ATTEMPTS_MAX: "1" });
+    const settled = await running.recorder.settled(2);
+    expect(settled.map(({ outcome }) => outcome)).toEqual(["lost", "quarantine"]);
+    expect(await world.status(id)).toMatchObject({ status: "Failed" });
+    const { body } = await get(running, "/metrics");
+    expect(body).toContain('sluice_event_loop_stalls_total{stage="downloader"} 1');
+  });
+});
+
 describe("without ZooKeeper", () => {
   const duty: Duty = downloading(() => Promise.resolve(done()));
 

@@ -5,7 +5,6 @@ import {
   type BatchStore,
   batchUuidFromRandom,
   createBatch,
-  ensureTree,
   type JobId,
   type JobSpec,
   jobRow,
@@ -18,6 +17,7 @@ import {
   makeExpander,
   makeIdBlocks,
   makeJobStore,
+  makeSkeleton,
   paths,
   peek,
   PIPELINE,
@@ -60,7 +60,8 @@ export async function testWorker(connect: string, stage: string, options: Worker
     access: options.access ?? OPEN_ACCESS,
   });
   const ctx: QueueContext = { session, committer: makeCommitter(session), clock: systemClock, newId };
-  const made = await ensureTree(ctx);
+  // The skeleton alone: tests also put workers beside trees that `sluice init` would refuse.
+  const made = await makeSkeleton(ctx);
   if (!made.ok) throw new Error(made.problem);
   const actor: Actor = { stage, worker: options.name ?? `${stage}-${newId()}` };
   if (options.register !== false) await registerWorker(ctx, actor);
@@ -69,7 +70,7 @@ export async function testWorker(connect: string, stage: string, options: Worker
     actor,
     jobs: makeJobStore(ctx, actor),
     batches: makeBatchStore(ctx, actor),
-    fleetId: made.fleetId,
+    fleetId: made.identity.history,
     session,
     close: () => session.close(),
   };

@@ -46,3 +46,4 @@ export { serveHttp, TROUBLES, type HttpServer, type Ledger, type Received } from
 export { mailServer, type Delivered, type MailServer } from "./outside/mail-server.ts";
 export { storageServer, type StorageServer } from "./outside/storage-server.ts";
 export { WireClient } from "./outside/wire-client.ts";
+export { numbered } from "./callback-keys.ts";

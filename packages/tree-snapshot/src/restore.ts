@@ -1,26 +1,39 @@
 /**
  * A file into the tree. While it is written /fleet/restoring stands there, and every service refuses to start; the last
- * transaction takes it away, writes a new /fleet/id and an audit record. Broken off anywhere, it is begun again.
+ * transaction takes it away, makes a new epoch of the same fleet and an audit record. Broken off anywhere, it is begun
+ * again.
  */
-import { act, type Operator, paths, type QueueContext, records } from "@sluice/queue-core";
-import { isOpen, type Op, type Session } from "@sluice/zookeeper";
+import {
+  act,
+  FIRST_EPOCH,
+  type FleetIdentity,
+  nextEpoch,
+  type Operator,
+  paths,
+  type QueueContext,
+  records,
+} from "@sluice/queue-core";
+import { isOpen, MAX_REQUEST_BYTES, type Session } from "@sluice/zookeeper";
+import { describeAtWork, whoIsAtWork } from "./at-work.ts";
 import { type Header, readSnapshot } from "./format.ts";
+import { lookAtReplaced, markerData, type Replaced } from "./replaced.ts";
+import { restoredNode } from "./restored-nodes.ts";
 import { walk } from "./walk.ts";
+import { Writer } from "./writer.ts";
 
 export interface RestoreOptions {
   /** Take away what is there. */
   readonly replace?: boolean;
+  /** Also if what is there belongs to another fleet than the snapshot. */
+  readonly anotherFleet?: boolean;
 }
 
 export type RestoreResult =
-  | { readonly kind: "restored"; readonly header: Header; readonly nodes: number; readonly fleetId: string }
+  | { readonly kind: "restored"; readonly header: Header; readonly nodes: number; readonly identity: FleetIdentity }
   /** Nothing has been written. */
   | { readonly kind: "refused"; readonly why: string }
   /** Something has: services will not start on it. Restore again, replacing what is there. */
   | { readonly kind: "broken-off"; readonly why: string };
-
-const OPS_MAX = 100;
-const BYTES_MAX = 128 * 1024;
 
 export async function restoreSnapshot(
   ctx: QueueContext,
@@ -32,66 +45,108 @@ export async function restoreSnapshot(
   if ("why" in checked) return { kind: "refused", why: checked.why };
   const obstacle = await obstacleTo(ctx, options.replace === true);
   if (obstacle !== null) return { kind: "refused", why: obstacle };
-  const writer = new Writer(ctx);
-  const began = await begin(ctx, checked.header);
+  const looked = await lookAtReplaced(ctx.session);
+  if (!looked.ok) return { kind: "refused", why: looked.why };
+  const { replaced } = looked;
+  const foreign = options.anotherFleet === true ? null : foreignProblem(checked.fleet, replaced);
+  if (foreign !== null) return { kind: "refused", why: foreign };
+  const began = await begin(ctx, checked.header, replaced);
   if (began !== null) return { kind: "refused", why: began };
-  const trouble = (await wipe(ctx, writer)) ?? (await writeAll(file, writer));
+  const writer = new Writer(ctx.session);
+  const trouble = (await wipe(ctx, writer)) ?? (await writeAll(file, writer, replaced));
   if (trouble !== null) return { kind: "broken-off", why: trouble };
-  const fleetId = ctx.newId();
+  const epoch = nextEpoch(Math.max(checked.epoch, replaced.identity?.epoch ?? 0), ctx.clock.nowMs());
+  const identity: FleetIdentity = { fleet: checked.fleet, epoch, history: ctx.newId() };
+  const unfinished = await finish(ctx, operator, checked.header, identity);
+  if (unfinished !== null) return { kind: "broken-off", why: unfinished };
+  return { kind: "restored", header: checked.header, nodes: checked.nodes, identity };
+}
+
+/** From here on services start, on a tree that is whole. */
+async function finish(
+  ctx: QueueContext,
+  operator: Operator,
+  { fleet, zxid }: Header,
+  identity: FleetIdentity,
+): Promise<string | null> {
   const marker = await ctx.session.get(paths.restoring);
-  if (!marker.ok) return { kind: "broken-off", why: `${paths.restoring}: ${marker.code}` };
-  const finish = await act(ctx, operator, `tree.restore of ${checked.header.fleet}`, checked.header.zxid, () =>
+  if (!marker.ok) return `${paths.restoring}: ${marker.code}`;
+  const epoch = records.fleetEpoch.encode({ fleet: identity.fleet, epoch: identity.epoch });
+  const finished = await act(ctx, operator, `tree.restore of ${fleet}`, zxid, () =>
     Promise.resolve({
       kind: "go",
       ops: [
-        { op: "create", path: paths.fleetId, data: records.fleetId.encode(fleetId) },
+        { op: "create", path: paths.fleetId, data: records.fleetId.encode(identity.history) },
+        { op: "create", path: paths.fleetEpoch, data: epoch },
         { op: "delete", path: paths.restoring, version: marker.value.stat.version },
       ],
     }),
   );
-  if (finish.kind !== "applied") return { kind: "broken-off", why: "why" in finish ? finish.why : finish.kind };
-  return { kind: "restored", header: checked.header, nodes: checked.nodes, fleetId };
+  if (finished.kind === "applied") return null;
+  return "why" in finished ? finished.why : finished.kind;
 }
 
+interface Checked {
+  readonly header: Header;
+  readonly nodes: number;
+  /** As the tree in the file says it; before there were epochs, its history's name and the first one. */
+  readonly fleet: string;
+  readonly epoch: number;
+}
+
+/** A node beside its path, and what else a request holds. */
+const NODE_BYTES_MAX = MAX_REQUEST_BYTES - 4 * 1024;
+
 /** The whole file is read before the first write. */
-async function checkFile(file: string): Promise<{ header: Header; nodes: number } | { why: string }> {
+async function checkFile(file: string): Promise<Checked | { readonly why: string }> {
   let header: Header | null = null;
   let hasAudit = false;
+  let known = { fleet: "", epoch: FIRST_EPOCH };
   for await (const item of readSnapshot(file)) {
     if (item.kind === "broken") return { why: `${file}: ${item.why}` };
-    if (item.kind === "header") header = item.header;
-    if (item.kind === "node") hasAudit ||= item.node.path === paths.auditHead;
+    if (item.kind === "header") [header, known] = [item.header, { ...known, fleet: item.header.fleet }];
+    if (item.kind === "node") {
+      const { path, data } = item.node;
+      hasAudit ||= path === paths.auditHead;
+      if (data.length > NODE_BYTES_MAX)
+        return { why: `${file}: ${path} is too large to be written: ${data.length} bytes` };
+      const epoch = path === paths.fleetEpoch ? records.fleetEpoch.decode(data) : null;
+      if (epoch?.ok === false) return { why: `${file}: ${path}: ${epoch.problem}` };
+      if (epoch !== null) known = epoch.value;
+    }
     if (item.kind === "whole" && header !== null) {
-      return hasAudit ? { header, nodes: item.footer.nodes } : { why: `${file}: it holds no audit: not a whole tree` };
+      const { fleet, epoch } = known;
+      if (!hasAudit) return { why: `${file}: it holds no audit: not a whole tree` };
+      return { header, nodes: item.footer.nodes, fleet, epoch };
     }
   }
   return { why: `${file}: it is empty` };
 }
 
 /** Old tokens must not meet new owners: nobody may be at work. */
-async function obstacleTo(ctx: QueueContext, replace: boolean): Promise<string | null> {
-  const root = await ctx.session.children("/");
+async function obstacleTo({ session }: QueueContext, replace: boolean): Promise<string | null> {
+  const root = await session.children("/");
   if (!root.ok) return `ZooKeeper does not answer: ${root.code}`;
-  const stages = await ctx.session.children(paths.workers);
-  if (!stages.ok && stages.code !== "NO_NODE") return `ZooKeeper does not answer: ${stages.code}`;
-  for (const stage of stages.ok ? stages.value.names : []) {
-    const workers = await ctx.session.children(paths.stageWorkers(stage));
-    if (!workers.ok && workers.code !== "NO_NODE") return `ZooKeeper does not answer: ${workers.code}`;
-    if (workers.ok && workers.value.names.length > 0) return `${stage} is at work: ${workers.value.names.join(", ")}`;
-  }
+  const atWork = await whoIsAtWork(session);
+  if (atWork === null) return "ZooKeeper does not answer";
+  if (atWork.length > 0) return describeAtWork(atWork);
   const there = root.value.names.filter((name) => name !== "zookeeper");
   return there.length === 0 || replace ? null : `the tree is not empty: it holds ${there.sort().join(", ")}`;
 }
 
-async function begin(ctx: QueueContext, header: Header): Promise<string | null> {
+function foreignProblem(fleet: string, { identity }: Replaced): string | null {
+  if (identity === null || identity.fleet === fleet) return null;
+  return `the tree there belongs to fleet ${identity.fleet}, the snapshot to fleet ${fleet}`;
+}
+
+async function begin(ctx: QueueContext, header: Header, replaced: Replaced): Promise<string | null> {
   const there = await ctx.session.readMany([{ get: paths.fleet }, { get: paths.restoring }]);
   if (!there.ok) return `ZooKeeper does not answer: ${there.code}`;
   const [fleet, marker] = there.value;
   if (marker?.kind === "node") return null;
-  const data = Buffer.from(JSON.stringify({ fleet: header.fleet, zxid: header.zxid, at: header.at }));
   const made = await ctx.session.multi([
     ...(fleet?.kind === "node" ? [] : [{ op: "create", path: paths.fleet, data: Buffer.alloc(0) } as const]),
-    { op: "create", path: paths.restoring, data },
+    { op: "create", path: paths.restoring, data: markerData(header, replaced) },
   ]);
   return made.ok ? null : `${made.code} ${made.detail}`;
 }
@@ -127,38 +182,15 @@ async function openAudit(session: Session): Promise<string | null> {
   return null;
 }
 
-async function writeAll(file: string, writer: Writer): Promise<string | null> {
+async function writeAll(file: string, writer: Writer, replaced: Replaced): Promise<string | null> {
   for await (const item of readSnapshot(file)) {
     if (item.kind === "broken") return item.why;
-    if (item.kind !== "node" || KEPT.has(item.node.path) || item.node.path === paths.fleetId) continue;
-    const { path, data } = item.node;
+    const restored = item.kind === "node" ? restoredNode(item.node, replaced) : null;
+    if (restored?.kind === "unreadable") return restored.why;
+    if (restored?.kind !== "write") continue;
+    const { path, data } = restored.node;
     const trouble = await writer.add({ op: "create", path, data }, data.length);
     if (trouble !== null) return trouble;
   }
   return await writer.flush();
-}
-
-/** Multis of bounded size, one after the other. A lost answer ends it: begun again, it is the same. */
-class Writer {
-  readonly #ctx: QueueContext;
-  #ops: Op[] = [];
-  #bytes = 0;
-
-  constructor(ctx: QueueContext) {
-    this.#ctx = ctx;
-  }
-
-  async add(op: Op, bytes: number): Promise<string | null> {
-    this.#ops.push(op);
-    this.#bytes += bytes + op.path.length;
-    return this.#ops.length >= OPS_MAX || this.#bytes >= BYTES_MAX ? await this.flush() : null;
-  }
-
-  async flush(): Promise<string | null> {
-    if (this.#ops.length === 0) return null;
-    const answer = await this.#ctx.session.multi(this.#ops);
-    this.#ops = [];
-    this.#bytes = 0;
-    return answer.ok ? null : `${answer.code} ${answer.detail}`;
-  }
 }

@@ -1,7 +1,7 @@
 /** The tree to a file and back, against a real ZooKeeper. */
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { fsck } from "@sluice/fsck";
-import { actOnJob, ensureTree, type JobId, paths, type QueueContext, setHold } from "@sluice/queue-core";
+import { actOnJob, initTree, type JobId, paths, type QueueContext, readIdentity, setHold } from "@sluice/queue-core";
 import {
   aBatchOfJobs,
   advance,
@@ -61,7 +61,8 @@ async function bareQueue(connect: string): Promise<QueueContext> {
 }
 const emptyTree = async (): Promise<QueueContext> => await bareQueue((await testZooKeeper()).connect);
 const take = () => takeSnapshot(operator.session, file, { nowMs: 0 });
-const content = (source: TestWorker["session"]) => tree(source, { except: /^\/fleet\/(audit|workers\/|id$)|\/lock$/ });
+const content = (source: TestWorker["session"]) =>
+  tree(source, { except: /^\/fleet\/(audit|workers\/|id$|epoch$|ids$|jobs\/)|\/lock$/ });
 
 describe("a snapshot", () => {
   test("comes back byte for byte, under a new id, without what belonged to sessions, and fsck finds nothing", async () => {
@@ -71,12 +72,16 @@ describe("a snapshot", () => {
     const ctx = await emptyTree();
     const restored = await restoreSnapshot(ctx, OLGA, file);
     if (restored.kind !== "restored") throw new Error(JSON.stringify(restored));
-    expect(restored.fleetId).not.toBe(operator.fleetId);
+    expect(restored.identity.history).not.toBe(operator.fleetId);
+    const before = await readIdentity(operator.ctx);
+    if (!before.ok) throw new Error(before.problem);
+    expect(restored.identity.fleet).toBe(before.identity.fleet);
+    expect(restored.identity.epoch).toBeGreaterThan(before.identity.epoch);
     expect(await content(ctx.session)).toEqual(await content(operator.session));
     const raw = await ctx.session.get("/migration");
     expect(raw.ok && [...raw.value.data]).toEqual([0, 255, 254, 10]);
     expect(await ctx.session.exists(paths.jobLock(jobs[2]!))).toEqual({ ok: true, value: null });
-    expect(await ensureTree(ctx)).toEqual({ ok: true, fleetId: restored.fleetId });
+    expect(await initTree(ctx)).toMatchObject({ ok: true, identity: restored.identity });
     expect(await fsck(ctx.session)).toMatchObject({ kind: "looked", report: { severity: "pass" } });
   });
 
@@ -173,7 +178,7 @@ test("a restore that was broken off is recognised: no service starts on it, and 
   expect(await restoreSnapshot(ctx, OLGA, file)).toMatchObject({ kind: "broken-off" });
   await cuts;
   const again = await bareQueue(connect);
-  expect(await ensureTree(again)).toMatchObject({ ok: false, problem: expect.stringContaining("/fleet/restoring") });
+  expect(await initTree(again)).toMatchObject({ ok: false, problem: expect.stringContaining("/fleet/restoring") });
   expect(await takeSnapshot(again.session, `${file}2`, { nowMs: 0 })).toMatchObject({ kind: "refused" });
   expect(await restoreSnapshot(again, OLGA, file)).toMatchObject({ kind: "refused" });
   expect(await restoreSnapshot(again, OLGA, file, { replace: true })).toMatchObject({ kind: "restored" });

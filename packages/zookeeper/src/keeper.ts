@@ -10,6 +10,8 @@ export interface KeeperOptions extends Omit<SessionOptions, "signal"> {
   readonly random?: () => number;
   readonly backoff?: Backoff;
   /** Why there is no session just now, for people, at each failed attempt. */
+  /** The link began to break again and again, or has been steady again for a while. */
+  readonly onFlapping?: (flapping: boolean) => void;
   readonly onTrouble?: (why: string, retryInMs: number) => void;
 }
 
@@ -33,6 +35,8 @@ export function keepSession(options: KeeperOptions): SessionKeeper {
   return new Keeper(options);
 }
 
+const FLAPPING_LOOK_MS = 10_000;
+
 class Keeper implements SessionKeeper {
   readonly #options: KeeperOptions;
   readonly #nowMs: () => number;
@@ -42,6 +46,7 @@ class Keeper implements SessionKeeper {
   readonly #running: Promise<void>;
   #current: Session | null = null;
   #rootReady = false;
+  #toldFlapping = false;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
@@ -116,7 +121,9 @@ class Keeper implements SessionKeeper {
   async #hold(session: Session): Promise<string> {
     this.#current = session;
     session.onState((state) => {
-      if (state === "suspended") this.#flaps.note(this.#nowMs());
+      if (state !== "suspended") return;
+      this.#flaps.note(this.#nowMs());
+      this.#tellFlapping();
     });
     const lost = new Promise<void>((resolve) => {
       session.lost.addEventListener("abort", () => resolve(), { once: true });
@@ -127,6 +134,18 @@ class Keeper implements SessionKeeper {
     await lost;
     this.#current = null;
     return session.lost.reason instanceof Error ? session.lost.reason.message : "ZooKeeper session lost";
+  }
+
+  #tellFlapping(): void {
+    if (this.#toldFlapping || !this.flapping) return;
+    this.#toldFlapping = true;
+    this.#options.onFlapping?.(true);
+    const look = setInterval(() => {
+      if (this.flapping && !this.#isClosed()) return;
+      clearInterval(look);
+      this.#toldFlapping = false;
+      if (!this.#isClosed()) this.#options.onFlapping?.(false);
+    }, FLAPPING_LOOK_MS).unref();
   }
 
   async #rest(why: string, failures: number): Promise<void> {

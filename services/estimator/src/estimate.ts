@@ -64,11 +64,12 @@ async function measure(job: Job, ctx: JobContext, parts: EstimatorParts): Promis
 }
 
 /**
- * Files of unknown size count as 0, so the sum is what the job needs at least; 0 means that nothing at all is known.
- * A job that is known to be empty therefore needs 1 byte.
+ * 0 means that the size is not known, also where it is known of some files only: a sum without the others would promise too
+ * little room, and cut them off. A job that is known to be empty therefore needs 1 byte.
  */
-export function changesOf({ bytes, unknown }: Tally, largeJobBytes: number): JobChanges {
-  const spaceNeeded = unknown === 0 ? Math.max(1, bytes) : bytes;
+export function changesOf({ files, bytes, unknown }: Tally, largeJobBytes: number): JobChanges {
+  const spaceNeeded = unknown === 0 ? Math.max(1, bytes) : 0;
   const priorityDelta = (unknown > 0 ? UNKNOWN_DELTA : 0) + (bytes > largeJobBytes ? LARGE_DELTA : 0);
-  return priorityDelta === 0 ? { spaceNeeded } : { spaceNeeded, priorityDelta };
+  const message = unknown === 0 ? {} : { message: `size unknown: ${unknown} of ${files} files, ${bytes} bytes known` };
+  return { spaceNeeded, ...(priorityDelta === 0 ? {} : { priorityDelta }), ...message };
 }

@@ -107,7 +107,8 @@ function failedCallback(
   const endedAtMs = parseTimestamp(record.at) ?? ctx.clock.nowMs();
   return {
     ...callbackAddress(callbackUrl, jobName),
-    idempotencyKey: `${id}.FAILED.${record.retry}`,
+    // Not by its number: another history of the tree may have given the same one to another job.
+    idempotencyKey: `${jobName}.FAILED.${record.retry}`,
     body: jobStateJson(subject, { jobName, outcome: "FAILED", message: record.message, endedAtMs, persistentUrlBase }),
     signal: ctx.signal,
   };

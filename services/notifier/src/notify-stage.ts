@@ -49,7 +49,7 @@ function completedCallback(
   const news = { jobName, outcome: "COMPLETED", message: "", endedAtMs, persistentUrlBase } as const;
   return {
     ...callbackAddress(callbackUrl, jobName),
-    idempotencyKey: `${job.id}.COMPLETED.${job.retryCount}`,
+    idempotencyKey: `${jobName}.COMPLETED.${job.retryCount}`,
     body: jobStateJson(job, news),
     signal: ctx.signal,
   };

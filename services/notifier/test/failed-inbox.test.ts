@@ -72,7 +72,7 @@ describe("the callback of a failed job", () => {
     expect(await noted(outcome)).toEqual([""]);
     expect(server.received[0]).toMatchObject({
       path: `/mc/${JOB_NAME}`,
-      headers: { "idempotency-key": "jid0000000007.FAILED.3" },
+      headers: { "idempotency-key": `${JOB_NAME}.FAILED.3` },
     });
     expect(JSON.parse(server.received[0]!.body)).toMatchObject({
       "job:jobState": {

@@ -12,6 +12,7 @@ import {
   type TestZooKeeper,
   testZooKeeper,
   waitFor,
+  numbered,
 } from "@sluice/testkit";
 import { systemClock } from "@sluice/zookeeper";
 import type { ServerResponse } from "node:http";
@@ -69,7 +70,7 @@ describe("the notifier on a real tree", () => {
     await advance(zk.connect, jobs[0]!, "Notify");
     return { batch, job: jobs[0]! };
   };
-  const keys = (): unknown[] => server.received.map(({ headers }) => headers["idempotency-key"]);
+  const keys = (): unknown[] => server.received.map(({ headers }) => numbered(headers["idempotency-key"]));
   const violations = (): readonly string[] =>
     checkInvariants({ logDir: zk.logDir, root: zk.root }).violations.map(describeViolation);
 

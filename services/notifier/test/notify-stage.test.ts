@@ -53,7 +53,7 @@ describe("a job whose object is stored and recorded", () => {
     expect(received[0]).toMatchObject({ method: "POST", path: `/hook/mc/${JOB_NAME}` });
     expect(received[0]!.headers).toMatchObject({
       "content-type": "application/json",
-      "idempotency-key": "jid0000000007.COMPLETED.2",
+      "idempotency-key": `${JOB_NAME}.COMPLETED.2`,
     });
     expect(received[0]!.headers.authorization).toBeUndefined();
     expect(JSON.parse(received[0]!.body)).toEqual({

@@ -139,7 +139,7 @@ describe("processing a single file", () => {
     const laboratory = await Laboratory.open();
     const job = laboratory.job(HELLO);
     job.stillOurs = false;
-    expect(await job.run()).toMatchObject({ kind: "retry" });
+    expect(await job.run()).toMatchObject({ kind: "snooze", why: "the job is no longer ours" });
     expect(validateRoot(laboratory.store).objects.size).toBe(0);
   });
 

@@ -4,11 +4,11 @@ import { loadConfig } from "./config.ts";
 import { sharedVolumeOnly } from "./dedicated-volumes.ts";
 import { storageGauges } from "./gauges.ts";
 import { provisioningStage } from "./provision.ts";
-import { surveyVolume } from "./volume.ts";
+import { volumeSurvey } from "./volume.ts";
 
 const config = loadConfig(process.env);
 const folder = await openWorkingFolder(config.WORKING_DIR);
-const survey = () => surveyVolume(folder.root);
+const survey = volumeSurvey(folder.root);
 
 await runService({
   service: "provisioner",

@@ -19,9 +19,9 @@ export function provisioningStage(parts: ProvisioningParts): JobStage {
     handle: (job, ctx) => provision(job, ctx, parts.dedicated),
     admit: {
       survey: parts.survey,
-      decide: (candidates, reservedBytes, survey) => {
-        parts.onRound(reservedBytes);
-        return decide(candidates, reservedBytes, survey, parts.limits);
+      decide: (candidates, promised, survey) => {
+        parts.onRound(promised.bytes);
+        return decide(candidates, promised, survey, parts.limits);
       },
     },
   };

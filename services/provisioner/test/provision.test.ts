@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { dirname } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { type Job, jobId } from "@sluice/queue-core";
 import type { JobContext } from "@sluice/stage-runtime";
@@ -8,7 +9,7 @@ import { Registry } from "prom-client";
 import { type DedicatedVolumes, sharedVolumeOnly, type VolumeAnswer } from "../src/dedicated-volumes.ts";
 import { storageGauges } from "../src/gauges.ts";
 import { type ProvisioningParts, provisioningStage } from "../src/provision.ts";
-import { surveyVolume } from "../src/volume.ts";
+import { volumeSurvey } from "../src/volume.ts";
 
 const jobWith = (resource?: string): Job =>
   ({ id: jobId(1), configuration: { resource_to_provision: resource } }) as unknown as Job;
@@ -20,7 +21,7 @@ const context = {
 
 function stage(parts: Partial<ProvisioningParts> = {}) {
   return provisioningStage({
-    survey: () => Promise.resolve({ totalBytes: 100, freeBytes: 100 }),
+    survey: () => Promise.resolve({ totalBytes: 100, freeBytes: 100, uploadedBytes: 0 }),
     limits: { known: 0.8, unknown: 0.7 },
     dedicated: sharedVolumeOnly,
     onRound: () => undefined,
@@ -59,26 +60,48 @@ describe("an admitted job", () => {
 
 describe("a round of decisions", () => {
   test("uses the limits it was given", async () => {
+    const promised = (bytes: number) => ({ bytes, failedBytes: 0, unknownJobs: 0 });
     const rounds: number[] = [];
     const { admit } = stage({ limits: { known: 0.5, unknown: 0.1 }, onRound: (reserved) => rounds.push(reserved) });
     const survey = await admit!.survey();
     const candidate = { id: jobId(1), priority: 1, spaceNeeded: 30, resource: undefined };
-    expect(admit!.decide([candidate], 25, survey).get(jobId(1))?.admit).toBe(false);
-    expect(admit!.decide([candidate], 20, survey).get(jobId(1))?.admit).toBe(true);
+    expect(admit!.decide([candidate], promised(25), survey).get(jobId(1))?.admit).toBe(false);
+    expect(admit!.decide([candidate], promised(20), survey).get(jobId(1))?.admit).toBe(true);
     expect(rounds).toEqual([25, 20]);
   });
 
   test("surveys the volume that the working folder is on", async () => {
     const folder = mkdtempSync(`${tmpdir()}/provisioner-`);
     try {
-      const { totalBytes, freeBytes } = await surveyVolume(folder);
+      const { totalBytes, freeBytes } = await volumeSurvey(folder)();
       expect(totalBytes).toBeGreaterThan(0);
       expect(freeBytes).toBeLessThanOrEqual(totalBytes);
     } finally {
       await rm(folder, { recursive: true });
     }
-    await expect(surveyVolume(`${folder}/gone`)).rejects.toThrow();
+    await expect(volumeSurvey(`${folder}/gone`)()).rejects.toThrow();
   });
+});
+
+test("uploads are counted where they arrive and where they stay, until their batch is gone", async () => {
+  const folder = mkdtempSync(`${tmpdir()}/provisioner-`);
+  const put = async (name: string, bytes: number): Promise<void> => {
+    await mkdir(dirname(`${folder}/${name}`), { recursive: true });
+    await writeFile(`${folder}/${name}`, Buffer.alloc(bytes));
+  };
+  try {
+    const survey = volumeSurvey(folder);
+    expect((await survey()).uploadedBytes).toBe(0);
+    await put(".incoming/a/received-0", 100);
+    await put(".journaled/j/b/uploads/f", 20);
+    await put("bid0000000001/uploads/x/y", 3);
+    await put("bid0000000001/jid0000000001/.claim-1/producer/y", 7_000);
+    expect((await survey()).uploadedBytes).toBe(123);
+    await rm(`${folder}/bid0000000001`, { recursive: true });
+    expect((await survey()).uploadedBytes).toBe(120);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 describe("the gauges of the volume", () => {
@@ -90,7 +113,7 @@ describe("the gauges of the volume", () => {
   test("are of the moment of the scrape, whether anything was decided or not", async () => {
     const registry = new Registry();
     let freeBytes = 100;
-    const onRound = storageGauges(registry, () => Promise.resolve({ totalBytes: 100, freeBytes }));
+    const onRound = storageGauges(registry, () => Promise.resolve({ totalBytes: 100, freeBytes, uploadedBytes: 0 }));
     expect(await shown(registry)).toEqual({ total: 100, free: 100 });
     freeBytes = 10;
     expect(await shown(registry)).toEqual({ total: 100, free: 10 });

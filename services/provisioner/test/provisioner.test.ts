@@ -29,7 +29,7 @@ describe("the provisioner on a real tree", () => {
     intake = await testWorker(zk.connect, "batch-intake");
     estimator = await testWorker(zk.connect, "estimator");
     running = [];
-    volume = { totalBytes: 100, freeBytes: 100 };
+    volume = { totalBytes: 100, freeBytes: 100, uploadedBytes: 0 };
   });
   afterEach(async () => {
     for (const { service } of running) service.ring();
@@ -99,7 +99,7 @@ describe("the provisioner on a real tree", () => {
       state: "Provisioning",
       why: "size unknown: waits until the volume is below 70 %, it is at 70 %",
     });
-    volume = { totalBytes: 1_000, freeBytes: 900 };
+    volume = { totalBytes: 1_000, freeBytes: 900, uploadedBytes: 0 };
     await waitFor(async () => (await admittedOf(jobs)).length === 4, { what: "all jobs admitted" });
     expect(violations()).toEqual([]);
   });

@@ -22,6 +22,7 @@ export function composeMail(addressed: Addressed): Mail {
   const summary = summarise(batch, news, atMs);
   return {
     name: `${batch.id}.${number}`,
+    messageName: `${batch.name}.${number}`,
     to,
     subject: subjectOf(addressed, summary.ok),
     text: textOf(summary),

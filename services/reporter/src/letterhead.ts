@@ -15,8 +15,8 @@ export interface Letterhead {
  * One Message-ID per batch and report, whoever sends it and however often: mailboxes and archives then show one. Its
  * right half comes from the sender's address, which is the same for all replicas, unlike their host names.
  */
-export const messageId = (mail: Pick<Mail, "name">, { from }: Letterhead): string =>
-  `<${mail.name}@${/@([A-Za-z0-9.-]+)/.exec(from)?.[1] ?? "localhost"}>`;
+export const messageId = (mail: Pick<Mail, "messageName">, { from }: Letterhead): string =>
+  `<${mail.messageName}@${/@([A-Za-z0-9.-]+)/.exec(from)?.[1] ?? "localhost"}>`;
 
 /** The same mail has the same bytes whenever it is sent. Made from all that it bounds, so that nobody can write it into a title. */
 function boundary({ name, text, html, attachments }: Mail): string {

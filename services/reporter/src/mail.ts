@@ -5,8 +5,13 @@ export interface Attachment {
 }
 
 export interface Mail {
-  /** `BID.NUMBER` or `BID.queued`: the same for every attempt to send this report, and so the Message-ID's left half. */
+  /** `BID.NUMBER` or `BID.queued`: the same for every attempt to send this report. */
   readonly name: string;
+  /**
+   * The left half of the Message-ID, as often as it is sent: by the batch's UUID, for another history of the tree may have
+   * given its number to another batch, and mailboxes drop a second mail with the same id.
+   */
+  readonly messageName: string;
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;

@@ -41,7 +41,7 @@ describe("the outbox", () => {
 
     expect(await readdir(join(folder, "deep", "outbox"))).toEqual(["bid0000000012.1.eml"]);
     expect(await readFile(join(folder, "deep", "outbox", "bid0000000012.1.eml"), "utf8")).toBe(first);
-    expect(first).toContain("Message-ID: <bid0000000012.1@sluice.example>\r\n");
+    expect(first).toContain("Message-ID: <bid-1f0d7f3e-0000-4000-8000-000000000012.1@sluice.example>\r\n");
     expect(first).toContain("From: Sluice Ingest <ingest@sluice.example>\r\n");
     expect(first).toContain("Reply-To: help@sluice.example\r\n");
     expect(first).toContain("To: anna@example.org, ben@example.org\r\n");
@@ -85,7 +85,7 @@ describe("a mail server", () => {
     );
     expect(delivered[1]).toEqual(delivered[0]);
     for (const { source } of delivered) {
-      expect(source).toContain("Message-ID: <bid0000000012.1@sluice.example>");
+      expect(source).toContain("Message-ID: <bid-1f0d7f3e-0000-4000-8000-000000000012.1@sluice.example>");
       expect(source).not.toContain("ops@sluice.example");
     }
     smtp.close();

@@ -42,7 +42,17 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
     words: ["restore"],
     says: "A snapshot into an empty tree, straight to ZooKeeper, while no service runs; --dry-run checks the file",
     takes: [{ name: "FILE", file: true }],
-    options: [{ name: "replace", says: "take away what is in the tree" }, ZOOKEEPER, REASON, DRY_RUN, YES],
+    options: [
+      { name: "replace", says: "take away what is in the tree" },
+      {
+        name: "another-fleet",
+        says: "with --replace: also if what is there belongs to another fleet than the snapshot",
+      },
+      ZOOKEEPER,
+      REASON,
+      DRY_RUN,
+      YES,
+    ],
     examples: ["restore tree.snapshot.gz --dry-run"],
     talksTo: toNobody,
     run: restore,
@@ -148,19 +158,34 @@ async function restore(context: Context): Promise<ExitCode> {
   const sure = await confirmed(context, what, "restore");
   if (!sure.ok) return sure.code;
   return await withQueue(context, hosts, async (queue) => {
-    const result = await restoreSnapshot(queue, directOperator(context, reason.value), file, { replace });
+    const result = await restoreSnapshot(queue, directOperator(context, reason.value), file, {
+      replace,
+      anotherFleet: given.has("another-fleet"),
+    });
     switch (result.kind) {
       case "restored":
         printer.done(
-          { file, ...checked, fleet_id: result.fleetId },
-          result.fleetId,
-          `restored: ${plural(result.nodes, "node")}; the fleet is now ${result.fleetId}`,
+          {
+            file,
+            ...checked,
+            fleet: result.identity.fleet,
+            epoch: result.identity.epoch,
+            fleet_id: result.identity.history,
+          },
+          result.identity.history,
+          `restored: ${plural(result.nodes, "node")}; fleet ${result.identity.fleet} is now in epoch ${result.identity.epoch}`,
         );
+        printer.note("  Tokens that were revoked since the snapshot are valid again: look at sluice token list");
         if (checked.consistency !== "exact")
           printer.note("  Next: sluice fsck --repair --zookeeper, before any service starts");
         return EXIT.ok;
       case "refused":
-        return stop(context, EXIT.refused, result.why, "stop the services; --replace takes away what is there");
+        return stop(
+          context,
+          EXIT.refused,
+          result.why,
+          "stop the services that it names and wait until their sessions are over; --replace takes away what is there, --another-fleet even of another fleet",
+        );
       case "broken-off":
         return stop(context, EXIT.error, `broken off: ${result.why}`, "no service starts on it; repeat with --replace");
     }

@@ -17,6 +17,9 @@ export type Expansion = z.infer<typeof ExpansionSchema>;
 export const FleetIdsSchema = z.looseObject({ batch: z.number().int().min(0), job: z.number().int().min(0) });
 export type FleetIds = z.infer<typeof FleetIdsSchema>;
 
+export const FleetEpochSchema = z.looseObject({ fleet: z.string().min(1), epoch: z.number().int().min(1) });
+export type FleetEpoch = z.infer<typeof FleetEpochSchema>;
+
 const WorkerProgressSchema = z.object({
   doneBytes: z.number().min(0),
   totalBytes: z.number().min(0).nullable(),
@@ -35,6 +38,12 @@ export const WorkerSchema = z.looseObject({
   cpu_seconds: z.number().default(0),
   memory_bytes: z.number().default(0),
   draining: z.boolean().default(false),
+  /** Random, one for each start of a process: by it a process knows the node of its own earlier session. */
+  instance: text.optional(),
+  /** As the server granted it: so long its node can outlive it. */
+  session_timeout_ms: z.number().min(0).optional(),
+  /** Sweeps that hang in this process: another one does them. */
+  hung: z.array(z.string()).optional(),
   /** By job in hand; only for people, so what cannot be read is left out. */
   progress: z.record(z.string(), WorkerProgressSchema).optional().catch(undefined),
 });

@@ -6,6 +6,8 @@ import { text } from "./record-type.ts";
 /** What an event in a job's short history was. */
 export const EVENT_KINDS = [
   "create",
+  /** Claimed after its worker was lost with it in hand. */
+  "takeover",
   "done",
   "park",
   "fail",

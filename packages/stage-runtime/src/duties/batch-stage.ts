@@ -14,8 +14,11 @@ import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import { BatchWork, type BatchWorkParts } from "./batch-work.ts";
 import { type ItemResult, startItemDuty } from "./item-loop.ts";
+import { WaitingBatches } from "./waiting-batches.ts";
 
 const HELD_BY_ANOTHER_MS = 1_000;
+/** How long an expansion that must wait stays away. */
+const WAITS_MS = 2_000;
 /** ZooKeeper takes half a megabyte at a time. */
 const READS_MAX = 500;
 const BROKEN_MS = 5 * 60_000;
@@ -28,21 +31,23 @@ export function startBatchStage(duty: BatchStage, scope: Scope): RunningDuty {
     store: makeBatchStore(queue, actor),
     expander: makeExpander(queue, actor, makeIdBlocks(queue), { fleetId, workingDir }),
   };
+  const waiting = new WaitingBatches(scope, duty);
   return startItemDuty(
     {
       name: `batches ${duty.takes}`,
       path: paths.fleetBatchQueue(duty.takes),
       choose: (names) => wanted(duty, scope, names),
-      work: (name) => workBatch(parts, name),
+      work: (name) => workBatch(parts, waiting, name),
     },
     scope,
   );
 }
 
-async function workBatch(parts: BatchWorkParts, name: string): Promise<ItemResult> {
+async function workBatch(parts: BatchWorkParts, waiting: WaitingBatches, name: string): Promise<ItemResult> {
   const { scope, duty, store } = parts;
   const id = parseBatchId(name);
   if (id === null) return { kind: "later", outcome: "broken", delayMs: BROKEN_MS };
+  if ((await waiting.reason(id)) !== null) return { kind: "later", outcome: "waits", delayMs: WAITS_MS };
   const claim = await store.claim(duty.takes, id);
   scope.metrics.locks.inc({ result: claim.kind === "lost" || claim.kind === "broken" ? "unknown" : claim.kind });
   switch (claim.kind) {

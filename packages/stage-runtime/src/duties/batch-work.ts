@@ -8,7 +8,6 @@ import {
   holdsGuard,
   type LoadedBatch,
   parkReason,
-  queueIsFull,
 } from "@sluice/queue-core";
 import type { BatchContext, BatchStage } from "../duty.ts";
 import { traceJobsMade, tracedBatch, withTraces } from "./batch-trace.ts";
@@ -19,6 +18,7 @@ import { isPoison } from "../engine/settle.ts";
 import type { Log } from "../log.ts";
 import { type BatchOutcome, retry, type Retry } from "../outcome.ts";
 import type { ItemResult } from "./item-loop.ts";
+import { expansionMustWait } from "./waiting-batches.ts";
 
 export interface BatchWorkParts {
   readonly scope: Scope;
@@ -54,12 +54,14 @@ export class BatchWork {
 
   async #run(): Promise<ItemResult> {
     const { scope } = this.#parts;
+    this.#log.info({ state: this.#loaded.batch.state }, "batch claimed");
     const outcome = await this.#outcome();
     if (isLost(scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
     const { ending, result } = this.#decide(outcome);
     const settled = await this.#commit(ending, result).catch((error: unknown) => this.#defect(error));
     await scope.failpoint("afterBatchCommit");
-    this.#log.info({ outcome: settled.outcome, ending: ending.kind, ...whyOf(outcome) }, "batch settled");
+    const why = settled.outcome === "lost" ? {} : whyOf(outcome);
+    this.#log.info({ outcome: settled.outcome, ending: ending.kind, ...why }, "batch settled");
     return settled;
   }
 
@@ -108,15 +110,8 @@ export class BatchWork {
         }
         return result;
       },
-      expansionMustWait: () => this.#expansionMustWait(),
+      expansionMustWait: () => expansionMustWait(scope),
     };
-  }
-
-  async #expansionMustWait(): Promise<string | null> {
-    const { scope } = this.#parts;
-    const holds = await scope.gate.holds();
-    if (holds === null) return "the holds could not be read";
-    return holds.queuePaused ? "the queue is paused" : await queueIsFull(scope.queue);
   }
 
   async #heldBecause(): Promise<string | null> {
@@ -183,6 +178,8 @@ export class BatchWork {
       const answer = await this.#parts.store.settle(this.#loaded, leaving.ending, leaving.guard);
       switch (answer.kind) {
         case "applied":
+          if (leaving.ending.kind === "release" && ending.kind !== "release")
+            return { kind: "later", outcome: "release", delayMs: ASK_AGAIN_MS };
           return leaving.ending === ending ? result : { kind: "gone", outcome: leaving.ending.kind };
         case "guarded":
           this.#parts.scope.gate.holdsChanged();
@@ -203,13 +200,18 @@ export class BatchWork {
     return await this.#release("guarded", ASK_AGAIN_MS);
   }
 
-  /** Starting work proves that no hold came or went meanwhile; a held collection's batch is parked instead. */
+  /**
+   * Starting work proves that no hold came or went meanwhile; a held collection's batch is parked instead, under the same
+   * proof: whoever released the hold meanwhile would not find it among the parked.
+   */
   async #underGuard(ending: BatchEnding): Promise<Leaving> {
-    if (ending.kind !== "start") return { ending, guard: [] };
-    const held = await this.#heldBecause();
-    if (held !== null) return { ending: { kind: "park", why: held }, guard: [] };
+    if (ending.kind !== "start" && ending.kind !== "park") return { ending, guard: [] };
     const holds = await this.#parts.scope.gate.holds();
-    return holds === null ? { ending: { kind: "release" }, guard: [] } : { ending, guard: holdsGuard(holds) };
+    const profile = this.#loaded.batch.submission.profile_name;
+    if (holds === null) return { ending: { kind: "release" }, guard: [] };
+    const guard = holdsGuard(holds);
+    if (holds.collections.has(profile)) return { ending: { kind: "park", why: parkReason(holds, profile) }, guard };
+    return ending.kind === "park" ? { ending: { kind: "release" }, guard: [] } : { ending, guard };
   }
 
   async #release(outcome: string, delayMs: number, counted = false): Promise<ItemResult> {

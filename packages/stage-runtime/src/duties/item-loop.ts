@@ -4,8 +4,6 @@ import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import { Slots } from "../engine/slots.ts";
 import { Waker } from "../engine/waker.ts";
-import { Collections, LEARNED_AT_ONCE } from "../jobs/collections.ts";
-import { LastTurns, Turns } from "../jobs/turns.ts";
 import { ItemQueue } from "./item-queue.ts";
 
 /** What became of an item: gone from the directory, or to be looked at again after a while. */
@@ -22,6 +20,8 @@ export interface ItemDuty {
   readonly pausable?: boolean;
 }
 
+/** Looked at with one request. */
+const WINDOW_MAX = 500;
 /** An item that a defect of ours keeps from being settled is not tried again at once. */
 const AFTER_DEFECT_MS = 30_000;
 
@@ -39,15 +39,12 @@ class ItemLoop {
   readonly #items: ItemQueue;
   readonly #slots: Slots;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #collections: Collections;
-  readonly #lastTurns = new LastTurns();
 
   constructor(duty: ItemDuty, scope: Scope, waker: Waker) {
     this.#duty = duty;
     this.#scope = scope;
-    this.#items = new ItemQueue(scope, duty.path, waker);
+    this.#items = new ItemQueue(scope, duty.path, waker, this.#running);
     this.#slots = new Slots(scope.settings.concurrency, () => waker.wake());
-    this.#collections = new Collections(scope.queue.session);
   }
 
   idleMs(): number {
@@ -64,29 +61,20 @@ class ItemLoop {
   }
 
   async turn(): Promise<boolean> {
-    const open = (await this.#items.ready()).filter((name) => !this.#running.has(name));
-    if (open.length === 0 || this.#slots.free === 0) return false;
-    const chosen = new Set(await this.#duty.choose(open));
-    for (const name of open) if (!chosen.has(name)) this.#items.postpone(name, this.#scope.settings.idlePollMs);
-    const taken = await this.#inTurns([...chosen], this.#slots.free);
-    if (this.#scope.stopping.aborted) return false;
-    for (const name of taken) this.#start(name);
+    // Most of what a window holds may have nothing to do: every further window is larger.
+    for (let size = this.#slots.free; this.#slots.free > 0; size = Math.min(WINDOW_MAX, 2 * size)) {
+      const window = await this.#items.next(Math.max(1, size));
+      if (window.length === 0) return false;
+      const chosen = new Set(await this.#duty.choose(window));
+      if (this.#scope.stopping.aborted) return false;
+      for (const name of window) if (!chosen.has(name)) this.#items.postpone(name, this.#scope.settings.idlePollMs);
+      const wanted = window.filter((name) => chosen.has(name));
+      const { free } = this.#slots;
+      this.#items.putBack(wanted.slice(free));
+      for (const name of wanted.slice(0, free)) this.#start(name);
+      if (!this.#items.hasMore) return false;
+    }
     return false; // A place that becomes free, or the watch, wakes the loop.
-  }
-
-  /** Collections take turns where there is no room for all: thousands of batches of one do not delay those of others. */
-  async #inTurns(names: readonly string[], count: number): Promise<readonly string[]> {
-    if (names.length <= count) return names;
-    this.#collections.keepOnly(new Set([...names, ...this.#running.keys()]));
-    await this.#collections.learn(
-      names.filter((name) => this.#collections.of(name) === undefined).slice(0, LEARNED_AT_ONCE),
-    );
-    const running = [...this.#running.keys()].map((name) => this.#collections.of(name));
-    const view = {
-      collectionOf: (name: string) => this.#collections.of(name),
-      inHand: (collection: string) => running.filter((each) => each === collection).length,
-    };
-    return new Turns([{ items: names, takesTurns: true }], view, this.#lastTurns).take(count, () => true);
   }
 
   #start(name: string): void {
@@ -109,7 +97,8 @@ class ItemLoop {
       metrics.engineErrors.inc({ stage: actor.stage });
       result = { kind: "later", outcome: "defect", delayMs: AFTER_DEFECT_MS };
     }
-    this.#items.postpone(name, result.kind === "later" ? result.delayMs : 0);
+    if (result.kind === "later") this.#items.postpone(name, result.delayMs);
+    else this.#items.forget(name);
     metrics.dutyRuns.inc({ stage: actor.stage, duty, outcome: result.outcome });
     probe({ kind: "item", duty, item: name, outcome: result.outcome });
   }

@@ -1,16 +1,31 @@
 /**
  * The claims of this process, from session to session. A claim counts an attempt before the work begins, so that the
- * death of a worker counts; a worker that outlives its session did not die, and takes the attempt back.
+ * death of a worker counts; a worker that outlives its session did not die, and takes the attempt back. One that kept its
+ * own event loop from turning is as good as dead: its attempts stay counted.
  */
-import { type FleetJob, type JobId, type Lease, paths, type QueueContext, records } from "@sluice/queue-core";
-import type { Move } from "@sluice/zookeeper";
+import {
+  type FleetJob,
+  type JobId,
+  type Lease,
+  paths,
+  type QueueContext,
+  type ReadyCandidate,
+  records,
+} from "@sluice/queue-core";
+import type { Move, ReadAnswer } from "@sluice/zookeeper";
 
 const READS_MAX = 200;
 
+type Queue = Pick<QueueContext, "session" | "committer">;
+
 export class Claims {
+  /** Of the present session. */
   readonly #open = new Map<JobId, Lease>();
+  /** Of sessions that were lost; their locks may still stand. */
+  readonly #cutShort = new Map<JobId, Lease>();
 
   took(lease: Lease): void {
+    this.#cutShort.delete(lease.id);
     this.#open.set(lease.id, lease);
   }
 
@@ -19,32 +34,81 @@ export class Claims {
     this.#open.delete(id);
   }
 
-  /** In a new session, before it claims anything. Best effort: who was faster, or did not answer, keeps the count. */
-  async takeBack({ session, committer }: Pick<QueueContext, "session" | "committer">): Promise<readonly JobId[]> {
-    const left = [...this.#open.values()];
+  /** The session was lost. `counted`: by our own fault, so that its attempts count. Answers with the jobs that were in hand. */
+  lost(counted: boolean): readonly JobId[] {
+    const jobs = [...this.#open.keys()];
+    if (!counted) for (const [id, lease] of this.#open) this.#cutShort.set(id, lease);
     this.#open.clear();
+    return jobs;
+  }
+
+  /** Some are still to be taken back. */
+  get pending(): boolean {
+    return this.#cutShort.size > 0;
+  }
+
+  /**
+   * Takes back the attempts whose locks are over, in the present session; answers with their jobs. Best effort: who was
+   * faster keeps the count. To be asked again while some are pending, for the server ends the old session later than we do.
+   */
+  async takeBack(queue: Queue): Promise<readonly JobId[]> {
+    const left = [...this.#cutShort.values()];
     const taken: JobId[] = [];
     for (let i = 0; i < left.length; i += READS_MAX) {
       const part = left.slice(i, i + READS_MAX);
-      const locks = await session.readMany(part.map(({ id }) => ({ get: paths.jobLock(id) })));
+      const locks = await queue.session.readMany(part.map(({ id }) => ({ get: paths.jobLock(id) })));
       if (!locks.ok) return taken;
       const free = part.filter((_, j) => locks.value[j]?.kind === "none");
-      const answers = await Promise.all(free.map((lease) => committer.submit(uncounted(lease))));
-      for (const each of free.filter((_, j) => answers[j]?.ok === true).map(({ id }) => id)) taken.push(each);
+      for (const anothers of part.filter((lease, j) => isAnothers(lease, locks.value[j]))) this.#forget(anothers);
+      const answers = await Promise.all(free.map((lease) => this.#submit(queue, lease)));
+      for (const each of free.filter((_, j) => answers[j] === true).map(({ id }) => id)) taken.push(each);
     }
     return taken;
   }
+
+  /** One that we are about to claim again: without the attempt that was cut short. */
+  async takenBack(queue: Queue, candidate: ReadyCandidate): Promise<ReadyCandidate> {
+    const lease = this.#cutShort.get(candidate.entry.id);
+    if (lease?.fleetJobVersion !== candidate.fleetJobVersion) return candidate;
+    if (!(await this.#submit(queue, lease))) return candidate;
+    return { ...candidate, fleetJob: uncounted(lease.fleetJob), fleetJobVersion: candidate.fleetJobVersion + 1 };
+  }
+
+  /** False: the tree has moved on, or did not answer. */
+  async #submit({ committer }: Queue, lease: Lease): Promise<boolean> {
+    const answer = await committer.submit(takeBackMove(lease));
+    if (answer.ok || answer.code === "BAD_VERSION" || answer.code === "NO_NODE") this.#forget(lease);
+    return answer.ok;
+  }
+
+  #forget(lease: Lease): void {
+    if (this.#cutShort.get(lease.id) === lease) this.#cutShort.delete(lease.id);
+  }
+}
+
+/** With our claim on it the server has not ended the old session yet. */
+function isAnothers({ claim }: Lease, answer: ReadAnswer | undefined): boolean {
+  if (answer?.kind !== "node") return false;
+  const lock = records.lock.decode(answer.node.data);
+  return !lock.ok || lock.value.claim !== claim;
+}
+
+function uncounted({ claimed: _, ...fleetJob }: FleetJob): FleetJob {
+  return { ...fleetJob, attempts: Math.max(0, fleetJob.attempts - 1) };
 }
 
 /** Both versions are as our claim left them: nobody has touched the job since. */
-function uncounted({ id, token, fleetJob, fleetJobVersion }: Lease): Move {
-  const { claimed: _, ...rest } = fleetJob;
-  const record: FleetJob = { ...rest, attempts: Math.max(0, fleetJob.attempts - 1) };
+function takeBackMove({ id, token, fleetJob, fleetJobVersion }: Lease): Move {
   return {
     rank: "commit",
     ops: [
       { op: "check", path: paths.jobStatus(id), version: token },
-      { op: "set", path: paths.fleetJob(id), data: records.fleetJob.encode(record), version: fleetJobVersion },
+      {
+        op: "set",
+        path: paths.fleetJob(id),
+        data: records.fleetJob.encode(uncounted(fleetJob)),
+        version: fleetJobVersion,
+      },
     ],
   };
 }

@@ -13,6 +13,7 @@ export class DirectoryList {
   #outdated = true;
   #listedAtMs = -Infinity;
   #costMs = 0;
+  #startedMs = 0;
 
   constructor(scope: Scope, path: string, waker: Waker) {
     this.#scope = scope;
@@ -25,7 +26,13 @@ export class DirectoryList {
   isDue(dry: boolean): boolean {
     const ageMs = this.#scope.queue.clock.monotonicMs() - this.#listedAtMs;
     if (dry && this.#outdated) return true;
-    return ageMs >= Math.max(this.#scope.settings.pollMs, COST_FACTOR * this.#costMs);
+    const { pollMs, idlePollMs } = this.#scope.settings;
+    return ageMs >= Math.max(pollMs, Math.min(idlePollMs, COST_FACTOR * this.#costMs));
+  }
+
+  /** What was made of the list is part of what it costs: to be called when it is ready for use. */
+  countCost(): void {
+    this.#costMs = this.#scope.queue.clock.monotonicMs() - this.#startedMs;
   }
 
   /** Something other than the directory has changed: a delay is over, a claim was refused. */
@@ -36,7 +43,7 @@ export class DirectoryList {
   /** null = no answer. The watch is set unless it still stands. */
   async read(): Promise<readonly string[] | null> {
     const { session, clock } = this.#scope.queue;
-    const startedMs = clock.monotonicMs();
+    this.#startedMs = clock.monotonicMs();
     this.#outdated = false;
     const watch = this.#armed ? undefined : (): void => this.#fired();
     if (watch !== undefined) this.#armed = true;
@@ -48,7 +55,7 @@ export class DirectoryList {
     }
     this.#scope.pulse.sawQueue();
     this.#listedAtMs = clock.monotonicMs();
-    this.#costMs = this.#listedAtMs - startedMs;
+    this.countCost();
     this.#scope.probe({ kind: "listed", path: this.#path, entries: answer.value.names.length });
     return answer.value.names;
   }

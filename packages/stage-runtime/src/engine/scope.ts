@@ -6,6 +6,7 @@ import type { Claims } from "./claims.ts";
 import type { Failpoint } from "./failpoints.ts";
 import type { FleetIdGuard } from "./fleet-id-guard.ts";
 import type { Gate } from "./gate.ts";
+import type { HungSweeps } from "./hung-sweeps.ts";
 import type { InHand } from "./in-hand.ts";
 import type { Members } from "./members.ts";
 import type { Probe } from "./probes.ts";
@@ -37,6 +38,7 @@ export interface Scope {
   readonly fleetIdGuard: FleetIdGuard;
   readonly inHand: InHand;
   readonly claims: Claims;
+  readonly hung: HungSweeps;
   readonly pulse: Pulse;
   readonly workingDir: (batch: BatchId, job: JobId) => string;
 }

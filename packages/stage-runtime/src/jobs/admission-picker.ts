@@ -20,6 +20,7 @@ import { Seldom } from "../engine/seldom.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { Waker } from "../engine/waker.ts";
 import { Applicants } from "./applicants.ts";
+import { KeptRoom } from "./kept-room.ts";
 import { OddEntries } from "./odd-entries.ts";
 import { OverdueScan } from "./overdue.ts";
 import type { Passage, Permit, Picker } from "./picker.ts";
@@ -50,6 +51,7 @@ export class AdmissionPicker implements Picker, Passage {
   readonly #reasons: Reasons;
   readonly #odd: OddEntries;
   readonly #overdue: OverdueScan;
+  readonly #kept: KeptRoom;
   readonly #waits = new Waits();
   readonly #complaints: Seldom;
   /** Admitted by the last round and not claimed yet, the most urgent first. */
@@ -66,6 +68,7 @@ export class AdmissionPicker implements Picker, Passage {
     this.#reasons = new Reasons(scope);
     this.#odd = new OddEntries(scope, state);
     this.#overdue = OverdueScan.of(scope, state);
+    this.#kept = new KeptRoom(scope);
     this.#complaints = new Seldom(scope.queue.clock, COMPLAIN_EVERY_MS);
   }
 
@@ -120,8 +123,8 @@ export class AdmissionPicker implements Picker, Passage {
     if (names === null) return;
     const entries = await this.#inOrder(sortEntries(names), startedMs);
     this.#anyWaiting = entries.length > 0;
-    this.#waits.keepOnly(new Set(entries.map(({ id }) => id)));
-    await this.#decide(this.#open(entries));
+    this.#waits.keepOnly(new Set(entries.map(({ id }) => id)), this.#scope.queue.session.serverNowMs());
+    await this.#decide(await this.#real(this.#open(entries)));
     const endedMs = this.#scope.queue.clock.monotonicMs();
     this.#nextRoundMs = endedMs + ROUND_COST_FACTOR * (endedMs - startedMs);
   }
@@ -137,6 +140,18 @@ export class AdmissionPicker implements Picker, Passage {
     return entries.filter(({ id }) => !this.#room.holds(id) && !this.#waits.waits(id, nowMs));
   }
 
+  /** Room is kept only for what is really there: an entry whose job is elsewhere would keep it for ever. */
+  async #real(open: readonly QueueEntry[]): Promise<readonly QueueEntry[]> {
+    const overdue = open.filter(({ id }) => this.#overdue.has(id)).slice(0, WINDOW_MAX);
+    if (overdue.length === 0) return open;
+    const looked = await peek(this.#scope.queue.session, this.#state, overdue);
+    if (!looked.ok) return [];
+    const odd = looked.value.filter(({ kind }) => kind === "moved" || kind === "broken" || kind === "gone");
+    for (const each of odd) if (each.kind === "moved" || each.kind === "broken") this.#odd.meet(each);
+    const gone = new Set(odd.map(({ entry }) => entry.id));
+    return open.filter(({ id }) => !gone.has(id));
+  }
+
   async #decide(open: readonly QueueEntry[]): Promise<void> {
     const applicants = await this.#readApplicants(open);
     const judged = applicants === null ? null : await this.#room.judge([...applicants.values()]);
@@ -147,13 +162,17 @@ export class AdmissionPicker implements Picker, Passage {
       const entry = entries.get(applicant.id);
       return entry === undefined || verdicts.get(applicant.id)?.admit !== true ? [] : [{ entry, applicant, decision }];
     });
+    this.#kept.tell(applicants, verdicts);
     await this.#explain(open, verdicts);
   }
 
   async #readApplicants(open: readonly QueueEntry[]): Promise<ReadonlyMap<JobId, AdmissionCandidate> | null> {
     const applicants = await this.#applicants.read(open);
     if (applicants === null) return null;
-    const ranked = applicants.map((each) => (this.#overdue.has(each.id) ? { ...each, priority: FIRST_OF_ALL } : each));
+    const ranked = applicants.map((each) => {
+      const overdueSinceMs = this.#overdue.since(each.id);
+      return overdueSinceMs === undefined ? each : { ...each, priority: FIRST_OF_ALL, overdueSinceMs };
+    });
     const inTurns = byTurns(ranked, ({ id }) => this.#applicants.collectionOf(id));
     return new Map(inTurns.map((each) => [each.id, each]));
   }

@@ -14,27 +14,25 @@ export interface Arrangement {
 
 /** Of the others' entries only the first ones matter: whoever gets to their end lists again anyway. */
 const OTHERS_MAX = 500;
+/** So many neighbours in age are mixed: several workers must not all want the same job. */
+const MIXED = 16;
+/** At equal priority one of so many is a left-over: were it more, all workers of a busy stage would want the oldest jobs. */
+const ONE_OF = 8;
 
 /**
- * First what is overdue. Then our part, smallest priority first; what others left over is taken where its priority is
- * smaller than anything of ours. Last, when our part is dry, what others have only just got. A tier has one priority; in
- * those of our own part collections take turns.
+ * First what is overdue. Then our part, smallest priority first, and with it what others left over, by priority and age.
+ * What others have only just got is left to them. A tier has one priority; in those of our own part collections take turns.
  */
 export function arrange(sorted: readonly QueueEntry[], view: Arrangement): readonly TierOf<QueueEntry>[] {
   const overdue: QueueEntry[] = [];
   const own: QueueEntry[] = [];
   const leftOver: QueueEntry[] = [];
-  const others: QueueEntry[] = [];
   for (const entry of sorted) {
     if (view.isOverdue(entry)) overdue.push(entry);
     else if (view.isOwn(entry)) own.push(entry);
-    else (view.isLeftOver(entry) ? leftOver : others).push(entry);
+    else if (leftOver.length < OTHERS_MAX && view.isLeftOver(entry)) leftOver.push(entry);
   }
-  return [
-    ...tiersOf(overdue, true),
-    ...merged(tiersOf(own, true), tiersOf(mixed(leftOver, view.random), false)),
-    ...tiersOf(mixed(others, view.random), false),
-  ];
+  return [...tiersOf(overdue, true), ...merged(tiersOf(own, true), tiersOf(mixed(leftOver, view.random), false))];
 }
 
 interface EntryTier extends TierOf<QueueEntry> {
@@ -52,16 +50,15 @@ function tiersOf(entries: readonly QueueEntry[], takesTurns: boolean): readonly 
   return tiers;
 }
 
-/** By priority, and in no order within one: several workers without work of their own must not all want the same job. */
+/** By priority and age, but in no order among neighbours. */
 function mixed(entries: readonly QueueEntry[], random: () => number): readonly QueueEntry[] {
   return entries
-    .slice(0, OTHERS_MAX)
-    .map((entry) => ({ entry, chance: random() }))
-    .sort((a, b) => a.entry.priority - b.entry.priority || a.chance - b.chance)
+    .map((entry, i) => ({ entry, block: Math.floor(i / MIXED), chance: random() }))
+    .sort((a, b) => a.entry.priority - b.entry.priority || a.block - b.block || a.chance - b.chance)
     .map(({ entry }) => entry);
 }
 
-/** Both are in order of priority; at equal priority our own come first. */
+/** Both are in order of priority. */
 function merged(own: readonly EntryTier[], others: readonly EntryTier[]): readonly EntryTier[] {
   const all: EntryTier[] = [];
   let next = 0;
@@ -70,7 +67,25 @@ function merged(own: readonly EntryTier[], others: readonly EntryTier[]): readon
       all.push(other);
       next += 1;
     }
-    all.push(tier);
+    const equal = others[next]?.priority === tier.priority ? others[next++] : undefined;
+    if (equal === undefined) all.push(tier);
+    else for (const each of woven(tier, equal)) all.push(each);
   }
   return [...all, ...others.slice(next)];
+}
+
+/** Left-overs that are older than what of ours stands beside them; the rest comes after ours. */
+function woven(own: EntryTier, others: EntryTier): readonly EntryTier[] {
+  const items: QueueEntry[] = [];
+  let next = 0;
+  for (const [i, entry] of own.items.entries()) {
+    const other = others.items[next];
+    if (i % (ONE_OF - 1) === 0 && other !== undefined && other.id < entry.id) {
+      items.push(other);
+      next += 1;
+    }
+    items.push(entry);
+  }
+  const rest = others.items.slice(next);
+  return [{ ...own, items }, ...(rest.length === 0 ? [] : [{ ...others, items: rest }])];
 }

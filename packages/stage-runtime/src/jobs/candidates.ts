@@ -1,7 +1,9 @@
 /** The entries of a queue that are worth a look now, in order; the whole part of this worker is kept at hand. */
-import { type JobId, type JobState, ownerOf, paths, type QueueEntry, sortEntries } from "@sluice/queue-core";
+import { type JobId, type JobState, parseQueueEntry, paths, type QueueEntry } from "@sluice/queue-core";
 import { DirectoryList } from "../engine/directory-list.ts";
+import { Partition } from "../engine/partition.ts";
 import type { Scope } from "../engine/scope.ts";
+import { SortedNames } from "../engine/sorted-names.ts";
 import type { Waker } from "../engine/waker.ts";
 import { arrange } from "./arrange.ts";
 import { Collections, LEARNED_AT_ONCE } from "./collections.ts";
@@ -9,12 +11,14 @@ import { OverdueScan } from "./overdue.ts";
 import { LastTurns, Turns } from "./turns.ts";
 import { Waits } from "./waits.ts";
 
-/** After so long in the list, an entry that its proper worker did not take is anybody's. */
+/** In two lists so far apart, an entry that its proper worker did not take is anybody's. */
 const TAKE_OVER_MS = 1_000;
 
 export class Candidates {
   readonly #scope: Scope;
   readonly #list: DirectoryList;
+  readonly #order = new SortedNames(parseQueueEntry);
+  readonly #partition: Partition;
   readonly #overdue: OverdueScan;
   readonly #waits = new Waits();
   /** Others' entries, since when they are known. */
@@ -23,10 +27,13 @@ export class Candidates {
   readonly #lastTurns = new LastTurns();
   #backlog: Turns<QueueEntry>;
   #listedEntries = 0;
+  /** When the first of the others' fresh entries will have lain for long enough. */
+  #leftOverAtMs = Infinity;
 
   constructor(scope: Scope, state: JobState, waker: Waker) {
     this.#scope = scope;
     this.#list = new DirectoryList(scope, paths.queue(state), waker);
+    this.#partition = new Partition(scope.actor.worker);
     this.#overdue = OverdueScan.of(scope, state);
     this.#collections = new Collections(scope.queue.session);
     this.#backlog = this.#turns([]);
@@ -37,7 +44,7 @@ export class Candidates {
    * out of the last list unless its time is over: whoever asks so has no room and must not list at every change.
    */
   async next(count: number, except?: string): Promise<readonly QueueEntry[]> {
-    if (this.#waitIsOver()) this.#list.markOutdated();
+    if (this.#waitIsOver() || this.#nowMs() >= this.#leftOverAtMs) this.#list.markOutdated();
     if (this.#list.isDue(except === undefined && this.#backlog.size === 0)) await this.#refill();
     if (except !== undefined || this.#backlog.size > count) await this.#learn();
     return this.#backlog.take(count, ({ id }) => !this.#scope.inHand.has(id), except);
@@ -72,8 +79,12 @@ export class Candidates {
   idleMs(): number {
     const { pollMs, idlePollMs } = this.#scope.settings;
     const poll = this.#listedEntries > 0 ? pollMs : idlePollMs;
-    const readyAtMs = this.#waits.nextAtMs();
-    return readyAtMs === null ? poll : Math.max(1, Math.min(poll, readyAtMs - this.#serverNowMs()));
+    const readyAtMs = this.#waits.nextAtMs() ?? Infinity;
+    return Math.max(1, Math.min(poll, readyAtMs - this.#serverNowMs(), this.#leftOverAtMs - this.#nowMs()));
+  }
+
+  #nowMs(): number {
+    return this.#scope.queue.clock.monotonicMs();
   }
 
   #serverNowMs(): number {
@@ -88,16 +99,18 @@ export class Candidates {
   async #refill(): Promise<void> {
     const [names, workers] = await Promise.all([this.#list.read(), this.#scope.members.list()]);
     if (names === null) return;
-    const entries = sortEntries(names);
-    const nowMs = this.#scope.queue.clock.monotonicMs();
+    const entries = this.#order.update(names);
+    const nowMs = this.#nowMs();
     await this.#overdue.look(entries, nowMs);
-    const isOwn = this.#ownership(workers);
+    this.#partition.among(workers);
+    const isOwn = ({ id }: QueueEntry): boolean => this.#partition.isOwn(id);
     const seen = this.#firstSeenMs;
     this.#rememberOthers(entries, isOwn, nowMs);
     const present = new Set(entries.map(({ id }) => id));
-    this.#waits.keepOnly(present);
-    this.#collections.keepOnly(present);
+    this.#partition.keepOnly(present);
     const nowServerMs = this.#serverNowMs();
+    this.#waits.keepOnly(present, nowServerMs);
+    this.#collections.keepOnly(present);
     const open = entries.filter(({ id }) => !this.#scope.inHand.has(id) && !this.#waits.waits(id, nowServerMs));
     const tiers = arrange(open, {
       isOwn,
@@ -107,16 +120,18 @@ export class Candidates {
     });
     this.#backlog = this.#turns(tiers);
     this.#listedEntries = entries.length;
-  }
-
-  #ownership(workers: readonly string[]): (entry: QueueEntry) => boolean {
-    const self = this.#scope.actor.worker;
-    return workers.length < 2 ? () => true : ({ id }) => ownerOf(id, workers) === self;
+    this.#list.countCost();
   }
 
   #rememberOthers(entries: readonly QueueEntry[], isOwn: (entry: QueueEntry) => boolean, nowMs: number): void {
     const before = this.#firstSeenMs;
-    const others = entries.filter((entry) => !isOwn(entry));
-    this.#firstSeenMs = new Map(others.map(({ id }) => [id, before.get(id) ?? nowMs]));
+    this.#firstSeenMs = new Map();
+    this.#leftOverAtMs = Infinity;
+    for (const entry of entries) {
+      if (isOwn(entry)) continue;
+      const seenMs = before.get(entry.id) ?? nowMs;
+      this.#firstSeenMs.set(entry.id, seenMs);
+      if (nowMs - seenMs < TAKE_OVER_MS) this.#leftOverAtMs = Math.min(this.#leftOverAtMs, seenMs + TAKE_OVER_MS);
+    }
   }
 }

@@ -25,7 +25,8 @@ export class HoldPassage implements Passage {
     const holds = await this.#gate.holds();
     if (holds === null) return { kind: "wait", delayMs: ASK_AGAIN_MS, why: "the holds could not be read" };
     const profile = job.configuration.profile_name;
-    if (holds.collections.has(profile)) return { kind: "park", why: parkReason(holds, profile) };
+    if (holds.collections.has(profile))
+      return { kind: "park", why: parkReason(holds, profile), guard: holdsGuard(holds) };
     return { kind: "go", guard: holdsGuard(holds) };
   }
 }

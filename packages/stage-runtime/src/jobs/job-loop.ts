@@ -101,15 +101,17 @@ class JobLoop {
   }
 
   /** All claims of a window leave in one tick, so that the committer can join them. */
-  async #takeOn(ready: readonly ReadyCandidate[]): Promise<number> {
-    const results = await Promise.all(ready.map((candidate) => this.#store.claim(candidate)));
+  async #takeOn(picked: readonly ReadyCandidate[]): Promise<number> {
+    const { claims, queue } = this.#scope;
+    const found = claims.pending ? await Promise.all(picked.map((each) => claims.takenBack(queue, each))) : picked;
+    const results = await Promise.all(found.map((candidate) => this.#store.claim(candidate)));
     const leases: Lease[] = [];
     for (const [i, result] of results.entries()) {
       this.#scope.metrics.locks.inc({ result: result.kind === "lost" ? "unknown" : result.kind });
       if (result.kind === "acquired") {
         leases.push(result.lease);
-        this.#scope.claims.took(result.lease);
-        this.#countAbandoned(ready[i]);
+        claims.took(result.lease);
+        this.#countAbandoned(found[i]);
       }
       if (result.kind === "lost") this.#scope.log.warn({ detail: result.detail }, "a claim came to nothing");
     }

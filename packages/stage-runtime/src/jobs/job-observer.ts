@@ -11,6 +11,7 @@ export function beginCounting({ metrics, actor: { stage } }: Scope): void {
   for (const outcome of SETTLED_AS) metrics.jobs.inc({ stage, outcome }, 0);
   metrics.abandoned.inc({ stage }, 0);
   metrics.engineErrors.inc({ stage }, 0);
+  metrics.stalls.inc({ stage }, 0);
 }
 
 export function observeTaken(scope: Scope, task: JobTask): void {
@@ -20,7 +21,9 @@ export function observeTaken(scope: Scope, task: JobTask): void {
   scope.metrics.inProgress.inc({ stage });
   scope.metrics.wait.observe({ stage }, lease.waitedMs / 1000);
   scope.probe({ kind: "claimed", job: job.id });
-  task.log.debug({ state: job.state, waited_ms: Math.round(lease.waitedMs) }, "job claimed");
+  const facts = { state: job.state, waited_ms: Math.round(lease.waitedMs) };
+  if (lease.lostWorker === null) task.log.info(facts, "job claimed");
+  else task.log.warn({ ...facts, lost_worker: lease.lostWorker }, "job taken over: its worker was lost");
 }
 
 export function observeSettled(scope: Scope, task: JobTask, settlement: Settlement): void {
@@ -33,7 +36,7 @@ export function observeSettled(scope: Scope, task: JobTask, settlement: Settleme
   scope.metrics.jobs.inc({ stage, outcome: settlement.as });
   scope.metrics.duration.observe({ stage, outcome: settlement.as }, durationMs / 1000);
   scope.metrics.lastSettled.set({ stage }, clock.nowMs() / 1000);
-  const reason = reasonOf(settlement.verdict);
+  const reason = settlement.as === "lost" ? settlement.why : reasonOf(settlement.verdict);
   if (UNSUCCESSFUL.has(settlement.as)) scope.metrics.attempts.inc({ stage, reason: codeOfMessage(reason) ?? "NONE" });
   logSettled(task, settlement, durationMs, reason);
   traceSettled(task.span, settlement, reason);

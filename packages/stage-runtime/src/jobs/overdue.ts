@@ -12,7 +12,8 @@ export class OverdueScan {
   readonly #session: Session;
   readonly #state: JobState;
   readonly #onFound: (id: JobId, waitedMs: number) => void;
-  readonly #overdue = new Set<JobId>();
+  /** Since when they wait. */
+  readonly #overdue = new Map<JobId, number>();
   #scannedAtMs = -Infinity;
   #next = 0;
 
@@ -31,6 +32,11 @@ export class OverdueScan {
 
   has(id: JobId): boolean {
     return this.#overdue.has(id);
+  }
+
+  /** By the server's clock; undefined = it is not overdue. */
+  since(id: JobId): number | undefined {
+    return this.#overdue.get(id);
   }
 
   /** `entries`: the queue as listed just now. */
@@ -54,13 +60,13 @@ export class OverdueScan {
   #weigh(id: JobId, sinceMs: number): void {
     const waitedMs = this.#session.serverNowMs() - sinceMs;
     if (waitedMs <= OVERDUE_MS || this.#overdue.has(id)) return;
-    this.#overdue.add(id);
+    this.#overdue.set(id, sinceMs);
     this.#onFound(id, waitedMs);
   }
 
   #forgetGone(entries: readonly QueueEntry[]): void {
     if (this.#overdue.size === 0) return;
     const there = new Set(entries.map(({ id }) => id));
-    for (const id of this.#overdue) if (!there.has(id)) this.#overdue.delete(id);
+    for (const id of this.#overdue.keys()) if (!there.has(id)) this.#overdue.delete(id);
   }
 }

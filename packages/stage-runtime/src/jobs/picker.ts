@@ -12,7 +12,7 @@ export interface Picker {
 export type Permit =
   | { readonly kind: "go"; readonly guard: Guard }
   /** Its collection is held. */
-  | { readonly kind: "park"; readonly why: string }
+  | { readonly kind: "park"; readonly why: string; readonly guard: Guard }
   /** Not now: it goes back into its queue. */
   | { readonly kind: "wait"; readonly delayMs: number; readonly why: string };
 

@@ -71,6 +71,8 @@ export class QueuePicker implements Picker {
   #sort(candidate: Candidate, ready: ReadyCandidate[], later: ReadyCandidate[]): void {
     switch (candidate.kind) {
       case "ready":
+        // A new list has the spare ones of the last look once more: claimed twice, one of the two would be refused.
+        if (ready.some(({ entry }) => entry.id === candidate.entry.id)) return;
         (this.#mayJoin(candidate, ready) ? ready : later).push(candidate);
         return;
       case "waiting":

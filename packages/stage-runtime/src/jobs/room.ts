@@ -10,7 +10,7 @@ import {
   type SpaceLedger,
   type SpaceReader,
 } from "@sluice/queue-core";
-import type { Admission, AdmissionCandidate, AdmissionVerdicts, Survey } from "../duty.ts";
+import type { Admission, AdmissionCandidate, AdmissionVerdicts, Promised, Survey } from "../duty.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { Permit } from "./picker.ts";
 
@@ -62,8 +62,8 @@ export class Room {
     return this.#inTurn(async () => {
       const facts = await this.#facts();
       if (facts === null) return null;
-      const held = [...this.#held.values()].reduce((sum, { applicant }) => sum + applicant.spaceNeeded, 0);
-      const verdicts = this.#admission.decide(applicants, facts.ledger.reservedBytes + held, facts.survey);
+      const held = [...this.#held.values()].map(({ applicant }) => applicant);
+      const verdicts = this.#admission.decide(applicants, promisedBy(facts.ledger, held), facts.survey);
       return { verdicts, decision: this.#decided(facts.ledger) };
     });
   }
@@ -98,7 +98,7 @@ export class Room {
     const held = [...this.#held.values()];
     const verdicts = this.#admission.decide(
       held.map(({ applicant }) => applicant),
-      facts.ledger.reservedBytes,
+      promisedBy(facts.ledger, []),
       facts.survey,
     );
     const decision = this.#decided(facts.ledger);
@@ -132,6 +132,13 @@ export class Room {
     return mine;
   }
 }
+
+/** `held`: admitted, and not in the tree's sum yet. */
+const promisedBy = (ledger: SpaceLedger, held: readonly AdmissionCandidate[]): Promised => ({
+  bytes: held.reduce((sum, { spaceNeeded }) => sum + spaceNeeded, ledger.reservedBytes),
+  failedBytes: ledger.failedBytes,
+  unknownJobs: ledger.unknownJobs + held.filter(({ spaceNeeded }) => spaceNeeded === 0).length,
+});
 
 function isGuardOf(ledger: SpaceLedger, guard: Guard): boolean {
   const [op] = guard;

@@ -17,12 +17,29 @@ import type { JobTask } from "./task.ts";
 export const SETTLED_AS = ["done", "park", "retry", "snooze", "fail", "quarantine", "handback", "lost"] as const;
 export type SettledAs = (typeof SETTLED_AS)[number];
 
-export interface Settlement {
-  readonly as: SettledAs;
-  readonly to: JobState | null;
-  /** What was carried out in the end: a verdict can turn into a park or a wait on the way. */
+export type Settlement =
+  | {
+      readonly as: Exclude<SettledAs, "lost">;
+      readonly to: JobState | null;
+      /** What was carried out in the end: a verdict can turn into a park or a wait on the way. */
+      readonly verdict: Verdict;
+    }
+  | Lost;
+
+/** What its handler said does not count. */
+interface Lost {
+  readonly as: "lost";
+  readonly to: null;
   readonly verdict: Verdict;
+  readonly why: string;
 }
+
+export const lostWithSession = (verdict: Verdict): Lost => ({
+  as: "lost",
+  to: null,
+  verdict,
+  why: "the session was lost",
+});
 
 /** Holds and space change rarely: who is refused so often gives the job back. */
 const GUARD_ROUNDS_MAX = 5;
@@ -60,19 +77,24 @@ export class Settler {
     return { verdict: back, result: await this.#write(task, back, []) };
   }
 
-  /** Only success needs leave; a failure or a delay is always allowed. */
+  /** Only success and parking need leave; a failure or a delay is always allowed. */
   async #permitted(
     task: JobTask,
     verdict: Verdict,
     refused: Guard | null,
   ): Promise<{ verdict: Verdict; guard: Guard }> {
-    if (verdict.kind !== "end" || verdict.ending.kind !== "done") return { verdict, guard: [] };
+    if (verdict.kind !== "end" || (verdict.ending.kind !== "done" && verdict.ending.kind !== "park"))
+      return { verdict, guard: [] };
     const permit = await this.#passage.after(task.loaded, refused);
     switch (permit.kind) {
       case "go":
+        // What was to be parked has not been worked: now that its hold is released, it goes back into its queue.
+        if (verdict.ending.kind === "park")
+          return { verdict: waitVerdict(0, "its collection is no longer held"), guard: [] };
         return { verdict, guard: permit.guard };
       case "park":
-        return { verdict: { kind: "end", ending: { kind: "park", why: permit.why } }, guard: [] };
+        // Proven like a start: whoever released the hold meanwhile would not find this job among the parked.
+        return { verdict: { kind: "end", ending: { kind: "park", why: permit.why } }, guard: permit.guard };
       case "wait":
         return { verdict: waitVerdict(permit.delayMs, permit.why), guard: [] };
     }
@@ -90,10 +112,9 @@ export class Settler {
         if (endsJob(result)) await markDueIfLast(this.#scope.queue, task.loaded.job.batchId);
         return { as: verdict.kind === "end" ? verdict.ending.kind : verdict.how, to: result.to, verdict };
       case "fenced":
-        task.log.warn("fenced out: another writer moved the job, what was done here does not count");
-        return { as: "lost", to: null, verdict };
+        return { as: "lost", to: null, verdict, why: "fenced out: another writer moved the job" };
       case "lost":
-        return { as: "lost", to: null, verdict };
+        return lostWithSession(verdict);
       case "guarded":
       case "refused":
         return await this.#afterRefusal(task, verdict, result.kind === "refused" ? result.detail : "guarded");
@@ -109,7 +130,7 @@ export class Settler {
     const result = await letGo(this.#scope, { job_id: task.loaded.job.id }, () => this.#write(task, back, []));
     return result.kind === "applied" && "to" in result
       ? { as: back.how, to: result.to, verdict: back }
-      : { as: "lost", to: null, verdict: back };
+      : { as: "lost", to: null, verdict: back, why: detail };
   }
 }
 

@@ -6,27 +6,30 @@ const TRUSTED_MS = 30_000;
 
 export class Waits {
   readonly #untilMs = new Map<JobId, number>();
+  /** Asked for at every turn, and tens of thousands may wait: kept, not looked for. */
+  #nextAtMs: number | null = null;
 
   note(id: JobId, readyAtMs: number, nowMs: number): void {
-    this.#untilMs.set(id, Math.min(readyAtMs, nowMs + TRUSTED_MS));
+    const untilMs = Math.min(readyAtMs, nowMs + TRUSTED_MS);
+    this.#untilMs.set(id, untilMs);
+    this.#nextAtMs = Math.min(this.#nextAtMs ?? Infinity, untilMs);
   }
 
   waits(id: JobId, nowMs: number): boolean {
-    const untilMs = this.#untilMs.get(id);
-    if (untilMs === undefined) return false;
-    if (untilMs > nowMs) return true;
-    this.#untilMs.delete(id);
-    return false;
+    return (this.#untilMs.get(id) ?? -Infinity) > nowMs;
   }
 
   /** When the first of them is to be looked at again; null when there is none. */
   nextAtMs(): number | null {
-    let next: number | null = null;
-    for (const atMs of this.#untilMs.values()) next = next === null ? atMs : Math.min(next, atMs);
-    return next;
+    return this.#nextAtMs;
   }
 
-  keepOnly(present: ReadonlySet<JobId>): void {
-    for (const id of this.#untilMs.keys()) if (!present.has(id)) this.#untilMs.delete(id);
+  /** Forgets what is gone, and what waits no longer. */
+  keepOnly(present: ReadonlySet<JobId>, nowMs: number): void {
+    this.#nextAtMs = null;
+    for (const [id, untilMs] of this.#untilMs) {
+      if (untilMs <= nowMs || !present.has(id)) this.#untilMs.delete(id);
+      else this.#nextAtMs = Math.min(this.#nextAtMs ?? Infinity, untilMs);
+    }
   }
 }

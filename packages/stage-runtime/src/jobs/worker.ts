@@ -7,7 +7,7 @@ import { handBack, isPoison, poisonVerdict, type Verdict, verdictOn } from "../e
 import { type Outcome, retry } from "../outcome.ts";
 import { observeSettled, observeTaken } from "./job-observer.ts";
 import type { Passage } from "./picker.ts";
-import { Settler } from "./settlement.ts";
+import { lostWithSession, Settler } from "./settlement.ts";
 import { JobTask } from "./task.ts";
 import { tracedAttempt } from "./trace.ts";
 
@@ -69,9 +69,7 @@ export class JobWorker {
 
   async #conclude(task: JobTask, verdict: Verdict): Promise<void> {
     const { scope } = this.#parts;
-    const settlement = isLost(scope)
-      ? ({ as: "lost", to: null, verdict } as const)
-      : await this.#settler.settle(task, verdict);
+    const settlement = isLost(scope) ? lostWithSession(verdict) : await this.#settler.settle(task, verdict);
     task.concluded = true;
     if (!isLost(scope)) scope.claims.ended(task.loaded.job.id);
     observeSettled(scope, task, settlement);

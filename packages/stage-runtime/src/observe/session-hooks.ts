@@ -33,6 +33,14 @@ export function sessionHooks(metrics: RuntimeMetrics, log: Log): SessionHooks {
   };
 }
 
+/** Whether the link breaks again and again: a line at each change. `sluice_zk_reconnects_total` counts, /readyz tells. */
+export const flappingHook =
+  (log: Log): ((flapping: boolean) => void) =>
+  (flapping) => {
+    if (flapping) log.warn("the link to ZooKeeper breaks again and again: not ready, reconnecting with longer pauses");
+    else log.info("the link to ZooKeeper is steady again");
+  };
+
 export const committerHooks = (metrics: RuntimeMetrics): CommitterHooks => ({
   onGroup: (members, outcome) => metrics.groupMoves.observe({ outcome }, members),
 });

@@ -1,34 +1,31 @@
 /** The worker's node: ephemeral, written on change and seldom. The session is the heartbeat, not this node. */
 import { formatTimestamp, paths, records, type WorkerRecord } from "@sluice/queue-core";
-import type { Session } from "@sluice/zookeeper";
+import type { Op } from "@sluice/zookeeper";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Progress } from "../duty.ts";
 import type { Scope } from "../engine/scope.ts";
+import { Seldom } from "../engine/seldom.ts";
 import { Waker } from "../engine/waker.ts";
+import { type Holder, judgeHolder, type Self, waitsAtMostMs } from "./name-holder.ts";
 
 /** The node is for people, and ZooKeeper is no place for large ones: of many jobs the longest in hand are shown. */
 const SHOWN_JOBS_MAX = 200;
 const REWRITE_EVERY_MS = 30_000;
 /** Our name still belongs to a session that died and is not over yet. */
 const NAME_TAKEN_RETRY_MS = 250;
-/** Session timeouts after which whoever still has our name is alive: the session of a dead one would be over. */
-const ALIVE_AFTER_TIMEOUTS = 2;
+const STILL_WAITING_EVERY_MS = 10_000;
+/** Created and written once. */
+const NEW_NODE_VERSION = 1;
 
 export interface RegistrationParts {
   readonly scope: Scope;
   readonly version: string;
-  readonly sessionTimeoutMs: number;
+  /** Random, made once by this process. */
+  readonly instance: string;
   readonly isDraining: () => boolean;
   /** Another worker has our name, and lives: neither would know its own claims from the other's. */
   readonly onNameTaken: (problem: string) => void;
-}
-
-/** Who has our name, and since when we have met them. */
-interface Holder {
-  readonly session: Session["id"];
-  readonly metMs: number;
-  readonly where: string;
 }
 
 export class Registration {
@@ -36,8 +33,7 @@ export class Registration {
   readonly #path: string;
   readonly #since: string;
   readonly #waker = new Waker();
-  /** As made: created and written once. */
-  #nodeVersion = 1;
+  #nodeVersion = NEW_NODE_VERSION;
 
   constructor(parts: RegistrationParts) {
     this.#parts = parts;
@@ -45,37 +41,81 @@ export class Registration {
     this.#path = paths.worker(actor.stage, actor.worker);
     this.#since = formatTimestamp(queue.clock.nowMs());
     inHand.onChange(() => this.#waker.wake());
+    const deaf = parts.scope.hung.onChange(() => void this.announce());
+    queue.session.lost.addEventListener("abort", deaf, { once: true });
   }
 
   /** True when the node is there; false when the session ended first. */
   async enter(): Promise<boolean> {
-    const { queue, actor, log } = this.#parts.scope;
-    let holder: Holder | null = null;
-    while (!queue.session.lost.aborted) {
-      const data = records.worker.encode(this.#record());
-      const answer = await queue.committer.submit({
-        rank: "operator",
-        // Written twice: the answer to a `set` tells the server's clock, by which all delays of the tree count.
-        ops: [
-          { op: "create", path: this.#path, data, ephemeral: true },
-          { op: "set", path: this.#path, data, version: 0 },
-        ],
-      });
-      if (answer.ok) return true;
-      if (answer.code === "NO_NODE") await this.#makeParent();
-      const met = await this.#holder();
-      if (met?.session === queue.session.id) return true;
-      if (met !== null && met.session !== holder?.session) {
-        holder = met;
-        log.warn({ worker: actor.worker, holder: met.where }, "cannot register yet: another worker is called the same");
+    const { queue, log } = this.#parts.scope;
+    const { session, clock } = queue;
+    const complaints = new Seldom(clock, STILL_WAITING_EVERY_MS);
+    let met: Holder["session"] | null = null;
+    let undisturbedSinceMs = clock.monotonicMs();
+    const stopListening = session.onState(() => (undisturbedSinceMs = clock.monotonicMs()));
+    try {
+      while (!session.lost.aborted) {
+        if (await this.#make([])) return true;
+        const holder = await this.#holder();
+        if (holder !== null && holder.session !== met) {
+          met = holder.session;
+          undisturbedSinceMs = clock.monotonicMs();
+        }
+        const waitedMs = clock.monotonicMs() - undisturbedSinceMs;
+        const entered = holder === null ? null : await this.#enterOver(holder, waitedMs, complaints);
+        if (entered !== null) return entered;
+        await pause(NAME_TAKEN_RETRY_MS);
       }
-      if (holder !== null && met !== null && this.#isAlive(holder)) {
+    } finally {
+      stopListening();
+    }
+    log.info("the session ended before the worker was registered");
+    return false;
+  }
+
+  /** null: not yet. */
+  async #enterOver(holder: Holder, waitedMs: number, complaints: Seldom): Promise<boolean | null> {
+    const { actor, log } = this.#parts.scope;
+    const self = this.#self();
+    switch (judgeHolder(holder, self, waitedMs)) {
+      case "registered":
+        return true;
+      case "own-earlier":
+        if (!(await this.#make([{ op: "delete", path: this.#path, version: holder.version }]))) return null;
+        log.info("registered in place of this process's earlier session, whose locks may stand for a while");
+        return true;
+      case "wait":
+        if (complaints.isTime())
+          log.warn(
+            { holder: holder.where, waited_ms: Math.round(waitedMs), at_most_ms: waitsAtMostMs(holder, self) },
+            "cannot register yet: another worker is called the same, or was and its session is not over",
+          );
+        return null;
+      case "rival":
         this.#parts.onNameTaken(`${actor.worker} is the name of a live worker, ${holder.where}: set another WORKER_ID`);
         return false;
-      }
-      await pause(NAME_TAKEN_RETRY_MS);
     }
-    return false;
+  }
+
+  #self(): Self {
+    const { session } = this.#parts.scope.queue;
+    return { session: session.id, instance: this.#parts.instance, sessionTimeoutMs: session.timeoutMs };
+  }
+
+  async #make(before: readonly Op[]): Promise<boolean> {
+    const data = records.worker.encode(this.#record());
+    const answer = await this.#parts.scope.queue.committer.submit({
+      rank: "operator",
+      ops: [
+        ...before,
+        { op: "create", path: this.#path, data, ephemeral: true },
+        // Written twice: the answer to a `set` tells the server's clock, by which all delays of the tree count.
+        { op: "set", path: this.#path, data, version: 0 },
+      ],
+    });
+    if (answer.ok) this.#nodeVersion = NEW_NODE_VERSION;
+    else if (answer.code === "NO_NODE" && before.length === 0) await this.#makeParent();
+    return answer.ok;
   }
 
   /** Until the session is over. */
@@ -92,24 +132,27 @@ export class Registration {
     }
   }
 
-  /** Draining is worth a line at once: people look for it. */
+  /**
+   * Something that the other workers go by has changed. They watch who comes and goes, not what each writes, so the node
+   * is made anew: that they are told.
+   */
   async announce(): Promise<void> {
-    await this.#write();
+    if (!(await this.#make([{ op: "delete", path: this.#path, version: this.#nodeVersion }]))) await this.#write();
   }
 
   /** null: nobody has it, or nobody answers. */
   async #holder(): Promise<Holder | null> {
-    const { session, clock } = this.#parts.scope.queue;
-    const node = await session.get(this.#path);
+    const node = await this.#parts.scope.queue.session.get(this.#path);
     if (!node.ok) return null;
+    const { ephemeralOwner, version } = node.value.stat;
     const record = records.worker.decode(node.value.data);
-    const where = record.ok ? `process ${record.value.pid} on ${record.value.host}` : "of which nothing can be read";
-    return { session: node.value.stat.ephemeralOwner, metMs: clock.monotonicMs(), where };
-  }
-
-  #isAlive({ metMs }: Holder): boolean {
-    const { scope, sessionTimeoutMs } = this.#parts;
-    return scope.queue.clock.monotonicMs() - metMs > ALIVE_AFTER_TIMEOUTS * sessionTimeoutMs;
+    return {
+      session: ephemeralOwner,
+      version,
+      instance: record.ok ? (record.value.instance ?? null) : null,
+      sessionTimeoutMs: record.ok ? (record.value.session_timeout_ms ?? null) : null,
+      where: record.ok ? `process ${record.value.pid} on ${record.value.host}` : "of which nothing can be read",
+    };
   }
 
   /** A service outside the pipeline (admin, say) has no directory yet. */
@@ -141,7 +184,8 @@ export class Registration {
   }
 
   #record(): WorkerRecord {
-    const { scope, version, isDraining } = this.#parts;
+    const { scope, version, instance, isDraining } = this.#parts;
+    const hung = scope.hung.list();
     const { user, system } = process.cpuUsage();
     const jobs = scope.inHand.list().slice(0, SHOWN_JOBS_MAX);
     const progress = jobs.flatMap(({ job, progress: shown }) => (shown === null ? [] : [[job, brief(shown)] as const]));
@@ -155,6 +199,9 @@ export class Registration {
       cpu_seconds: Math.round((user + system) / 1e4) / 100,
       memory_bytes: process.memoryUsage.rss(),
       draining: isDraining(),
+      instance,
+      session_timeout_ms: scope.queue.session.timeoutMs,
+      ...(hung.length === 0 ? {} : { hung: [...hung] }),
       ...(progress.length === 0 ? {} : { progress: Object.fromEntries(progress) }),
     };
   }

@@ -1,6 +1,7 @@
 /** A service from its start to its end: sessions come and go below it, the bells end it. */
 import { queueAccess } from "@sluice/queue-core";
 import { keepSession, type Session, type SessionKeeper } from "@sluice/zookeeper";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Registry } from "prom-client";
@@ -8,9 +9,11 @@ import { redactConfig } from "../config/redact-config.ts";
 import type { Duty } from "../duty.ts";
 import { Claims } from "../engine/claims.ts";
 import { makeFailpoints } from "../engine/failpoints.ts";
+import { HungSweeps } from "../engine/hung-sweeps.ts";
 import { Pulse } from "../engine/pulse.ts";
+import { loopActiveMs, Stalls } from "../engine/stalls.ts";
 import { makeRuntimeMetrics, type RuntimeMetrics } from "../observe/metrics.ts";
-import { sessionHooks } from "../observe/session-hooks.ts";
+import { flappingHook, sessionHooks } from "../observe/session-hooks.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { type Facts, liveness, readiness, stuckAfterMs } from "./health.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -28,6 +31,7 @@ export class Service {
   readonly #registry = new Registry();
   readonly #metrics: RuntimeMetrics;
   readonly #pulse: Pulse;
+  readonly #stalls: Stalls;
   readonly #stopping = new AbortController();
   readonly #aborting = new AbortController();
   readonly #ended: Promise<ExitCode>;
@@ -49,6 +53,7 @@ export class Service {
     const { SLUICE_VERSION: version, SLUICE_COMMIT: commit } = options.config;
     this.#metrics = makeRuntimeMetrics(this.#registry, { version, commit });
     this.#pulse = new Pulse(host.clock);
+    this.#stalls = new Stalls(host.clock, loopActiveMs);
     this.#ended = new Promise((resolve) => (this.#end = resolve));
   }
 
@@ -111,6 +116,7 @@ export class Service {
     this.#extra = options.extraServers?.(parts) ?? [];
     for (const server of this.#extra) await server.start();
     this.#serving = true;
+    this.#stalls.start();
     this.#keepSession();
   }
 
@@ -140,6 +146,7 @@ export class Service {
       clock,
       random,
       hooks: sessionHooks(this.#metrics, log),
+      onFlapping: flappingHook(log),
       onTrouble: (why, retryInMs) => {
         this.#trouble = why;
         log.warn({ why, retry_in_ms: retryInMs }, "no ZooKeeper session: trying again, no work until then");
@@ -170,6 +177,9 @@ export class Service {
       failpoint: makeFailpoints(service, config.FAILPOINTS),
       pulse: this.#pulse,
       claims: new Claims(),
+      stalls: this.#stalls,
+      hung: new HungSweeps(),
+      instance: randomBytes(9).toString("base64url"),
       duties: this.#duties,
       workingDir: workingDir ?? defaultWorkingDir(config),
       stopping: this.#stopping.signal,
@@ -234,6 +244,7 @@ export class Service {
 
   /** The session last, so that its locks and its node go at once; each step also when the one before failed. */
   async #closeAll(): Promise<void> {
+    this.#stalls.stop();
     const steps = [() => this.#options.close?.(), () => this.#ops?.close(), () => this.#keeper?.close()];
     for (const step of steps) {
       try {

@@ -1,8 +1,9 @@
 /** The service in one session: everything is made new, and dropped as a whole when the session is lost. */
-import { type Actor, type BatchId, ensureTree, type JobId, type QueueContext } from "@sluice/queue-core";
+import { type Actor, type BatchId, initTree, type JobId, type QueueContext } from "@sluice/queue-core";
 import { makeCommitter, type Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import type { BaseConfig } from "../config/base-config.ts";
 import type { Duty } from "../duty.ts";
 import { startDuty } from "../duties/start-duty.ts";
@@ -10,10 +11,12 @@ import type { Claims } from "../engine/claims.ts";
 import type { Failpoint } from "../engine/failpoints.ts";
 import { FleetIdGuard } from "../engine/fleet-id-guard.ts";
 import { Gate } from "../engine/gate.ts";
+import type { HungSweeps } from "../engine/hung-sweeps.ts";
 import { InHand } from "../engine/in-hand.ts";
 import { Members } from "../engine/members.ts";
 import type { Pulse } from "../engine/pulse.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
+import { isOurFault, type Stalls } from "../engine/stalls.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { RuntimeMetrics } from "../observe/metrics.ts";
 import { committerHooks } from "../observe/session-hooks.ts";
@@ -29,6 +32,10 @@ export interface SessionRunParts {
   readonly failpoint: Failpoint;
   readonly pulse: Pulse;
   readonly claims: Claims;
+  readonly stalls: Stalls;
+  readonly hung: HungSweeps;
+  /** Random, made once by this process. */
+  readonly instance: string;
   readonly duties: readonly Duty[];
   readonly workingDir: (batch: BatchId, job: JobId) => string;
   readonly stopping: AbortSignal;
@@ -55,6 +62,7 @@ export class SessionRun {
     const committer = makeCommitter(session, committerHooks(parts.metrics));
     this.#queue = { session, committer, clock: parts.host.clock, newId: () => randomBytes(9).toString("base64url") };
     this.inHand = new InHand(parts.host.clock);
+    session.lost.addEventListener("abort", () => this.#lost(), { once: true });
   }
 
   queue(): OpenQueue | null {
@@ -72,7 +80,7 @@ export class SessionRun {
     const registration = new Registration({
       scope,
       version: this.#parts.config.SLUICE_VERSION,
-      sessionTimeoutMs: this.#parts.config.ZK_SESSION_TIMEOUT_MS,
+      instance: this.#parts.instance,
       isDraining: this.#parts.isDraining,
       onNameTaken: this.#parts.onNameTaken,
     });
@@ -81,7 +89,7 @@ export class SessionRun {
     void registration.keep();
     void scope.fleetIdGuard.check();
     this.#fleetId = fleetId;
-    await this.#takeBackClaims();
+    void this.#takeBackClaims();
     if (stopping.aborted) return false;
     this.#running = duties.map((duty) => startDuty(duty, scope));
     host.probe({ kind: "session", state: "started" });
@@ -89,10 +97,28 @@ export class SessionRun {
     return true;
   }
 
-  /** Our name is ours again, so the session before is over, and its locks with it. */
+  /** What was in hand is cut short: an outage is no fault of the jobs, a handler that does not let us answer is. */
+  #lost(): void {
+    const { claims, stalls, metrics, actor, host } = this.#parts;
+    const stalledMs = stalls.withinMs(this.#session.timeoutMs);
+    const counted = isOurFault(stalledMs, this.#session.timeoutMs);
+    const jobs = claims.lost(counted);
+    if (!counted) return;
+    metrics.stalls.inc({ stage: actor.stage });
+    host.log.error(
+      { jobs, stalled_ms: Math.round(stalledMs) },
+      "the session was lost because the event loop stood still: the attempts of the jobs in hand count",
+    );
+  }
+
+  /** The old session's locks stand until the server ends it: an attempt is taken back when its lock is gone, not before. */
   async #takeBackClaims(): Promise<void> {
-    const jobs = await this.#parts.claims.takeBack(this.#queue);
-    if (jobs.length > 0) this.#parts.host.log.info({ jobs }, "attempts cut short by a lost session do not count");
+    const { claims, host } = this.#parts;
+    while (claims.pending && !this.#session.lost.aborted) {
+      const jobs = await claims.takeBack(this.#queue);
+      if (jobs.length > 0) host.log.info({ jobs }, "attempts cut short by a lost session do not count");
+      await pause(TAKE_BACK_RETRY_MS, undefined, { ref: false });
+    }
   }
 
   /** After the first bell: when everything in hand is settled. */
@@ -111,8 +137,8 @@ export class SessionRun {
 
   async #prepareTree(): Promise<string | null> {
     while (!this.#session.lost.aborted) {
-      const tree = await ensureTree(this.#queue);
-      if (tree.ok) return tree.fleetId;
+      const tree = await initTree(this.#queue);
+      if (tree.ok) return tree.identity.history;
       this.#parts.host.log.warn({ problem: tree.problem }, "the tree is not ready yet");
       if (!(await this.#session.untilConnected())) return null;
       await new Promise((resolve) => setTimeout(resolve, TREE_RETRY_MS));
@@ -121,7 +147,7 @@ export class SessionRun {
   }
 
   #scope(fleetId: string): Scope {
-    const { actor, config, host, metrics, failpoint, pulse, claims, workingDir } = this.#parts;
+    const { actor, config, host, metrics, failpoint, pulse, claims, hung, workingDir } = this.#parts;
     const { clock, random, log, probe } = host;
     const session = this.#session;
     return {
@@ -146,6 +172,7 @@ export class SessionRun {
       fleetIdGuard: new FleetIdGuard(session, fleetId, clock, this.#parts.onAnotherTree),
       inHand: this.inHand,
       claims,
+      hung,
       pulse,
       workingDir,
     };
@@ -153,6 +180,7 @@ export class SessionRun {
 }
 
 const TREE_RETRY_MS = 500;
+const TAKE_BACK_RETRY_MS = 250;
 
 /** Many handlers listen to it: that is no leak. */
 function either(a: AbortSignal, b: AbortSignal): AbortSignal {

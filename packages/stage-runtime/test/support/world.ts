@@ -4,7 +4,7 @@ import {
   type BatchId,
   BUCKETS,
   createJobOps,
-  ensureTree,
+  initTree,
   type FleetJob,
   formatTimestamp,
   type JobId,
@@ -19,7 +19,7 @@ import {
 import { ownZooKeeper, type OwnZooKeeper, testZooKeeper, type TestZooKeeper } from "@sluice/testkit";
 import { connectSession, makeCommitter, type Op, type Session, systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
-import { baseConfig, type Duty, type ServiceOptions, Service, silentLog } from "../../src/index.ts";
+import { baseConfig, type Duty, type ServiceHost, type ServiceOptions, Service, silentLog } from "../../src/index.ts";
 import { Recorder } from "./recorder.ts";
 
 export interface JobOptions {
@@ -29,6 +29,7 @@ export interface JobOptions {
   readonly profile?: string;
   readonly fleetJob?: Partial<FleetJob>;
   readonly spaceNeeded?: number;
+  readonly lastSuccessful?: JobState;
 }
 
 export interface RunningService {
@@ -67,7 +68,7 @@ export class World {
   static async on(zookeeper: TestZooKeeper | OwnZooKeeper): Promise<World> {
     const session = await connectSession({ connect: zookeeper.connect, timeoutMs: 30_000 });
     const world = new World(zookeeper, session);
-    const tree = await ensureTree(world.queue);
+    const tree = await initTree(world.queue);
     if (!tree.ok) throw new Error(tree.problem);
     await world.write([
       ...BATCH_FOLDERS.map((path): Op => ({ op: "create", path: paths.batch(BATCH) + path, data: Buffer.alloc(0) })),
@@ -120,6 +121,7 @@ export class World {
     duties: ServiceOptions["duties"],
     config: Record<string, string> = {},
     more: Partial<ServiceOptions> = {},
+    host: Partial<ServiceHost> = {},
   ): RunningService {
     const recorder = new Recorder();
     const parsed = baseConfig.parse({
@@ -132,7 +134,7 @@ export class World {
     });
     const service = new Service(
       { service: name, config: parsed, duties, ...more },
-      { clock: systemClock, random: Math.random, log: silentLog(), probe: recorder.probe },
+      { clock: systemClock, random: Math.random, log: silentLog(), probe: recorder.probe, ...host },
     );
     const running = { service, recorder, code: service.run() };
     this.#running.push(running);
@@ -172,7 +174,7 @@ function jobOps(options: JobOptions): { readonly id: JobId; readonly ops: readon
     status: {
       status: state,
       last_modified: formatTimestamp(nowMs),
-      last_successful_status: null,
+      last_successful_status: options.lastSuccessful ?? null,
       retry_count: 0,
       message: "",
     },

@@ -41,7 +41,8 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
       if (warning !== null && body.confirm !== true) return confirmation(warning);
       const { action, reason } = body;
       const message = `${id}: ${action} was done`;
-      const what: Change = { caller, response, action: `job.${action}`, target: id, reason, message, what: "job" };
+      const whose = { target: id, batchId, what: "job" };
+      const what: Change = { caller, response, action: `job.${action}`, ...whose, reason, message };
       return await change(deps, what, (operator) => orderJob(open.context, operator, wish.order, id));
     },
     seen(deps, ({ id }, open, { scope }) => lookUpJob(open, id, scope), "job"),

@@ -1,7 +1,7 @@
 /** Operators' actions as answers: what was done, or why not and who was faster. Each leaves a log line and is counted. */
 import type { Caller } from "@sluice/access";
 import { type Problem, problem, requestIdOf } from "@sluice/http-api";
-import type { ActionResult, LastChange, Operator } from "@sluice/queue-core";
+import type { ActionResult, BatchId, LastChange, Operator } from "@sluice/queue-core";
 import type { Done } from "@sluice/wire";
 import type { Response } from "express";
 import { nothing } from "./answers.ts";
@@ -14,6 +14,8 @@ export interface Change {
   /** As in the audit: job.resume, collection.hold. */
   readonly action: string;
   readonly target: string;
+  /** Of a job: whose it is. */
+  readonly batchId?: BatchId;
   readonly reason: string;
   /** What a caller is told when it was done. */
   readonly message: string;
@@ -41,15 +43,22 @@ export const LOST = {
 /** Carries it out and says what came of it. */
 export async function change(
   { log, metrics, index }: Pick<AdminDeps, "log" | "metrics" | "index">,
-  { caller, response, action, target, reason, message, what }: Change,
+  { caller, response, action, target, batchId, reason, message, what }: Change,
   act: (operator: Operator) => Promise<ActionResult>,
 ): Promise<Seen<Done>> {
   const result = await act(operatorOf(caller, reason));
   index.refresh();
   metrics.changes.inc({ action, result: result.kind });
-  const facts = { actor: caller.name, caller: caller.id, action, target, request_id: requestIdOf(response) };
+  const ids = idsIn(`${target} ${batchId ?? ""}`);
+  const facts = { actor: caller.name, caller: caller.id, action, target, ...ids, request_id: requestIdOf(response) };
   log.info({ ...facts, result: result.kind, ...("why" in result ? { why: result.why } : {}) }, "an operator's change");
   return replyTo(result, message, what);
+}
+
+/** As in all other lines about a job or a batch: by these they are found together. */
+function idsIn(text: string): { readonly job_id?: string; readonly batch_id?: string } {
+  const [job, batch] = [/\bjid\d{10}\b/.exec(text)?.[0], /\bbid\d{10}\b/.exec(text)?.[0]];
+  return { ...(job === undefined ? {} : { job_id: job }), ...(batch === undefined ? {} : { batch_id: batch }) };
 }
 
 function replyTo(result: ActionResult, message: string, what: string): Seen<Done> {

@@ -21,7 +21,7 @@ export function callbackOf({ job, profile, isQueued, called }: Tellable): Callba
   const url = profile.ok ? profile.profile.callbackUrl : undefined;
   const to = url === undefined ? null : new URL(url).origin;
   if (profile.ok && url === undefined) return null;
-  const tries = sinceResumed(job.events).filter(({ state }) => state === TELLS);
+  const tries = sinceResumed(job.events).filter(({ state, kind }) => state === TELLS && kind !== "takeover");
   const last = tries.at(-1);
   const detail = last?.detail ?? null;
   switch (job.status) {

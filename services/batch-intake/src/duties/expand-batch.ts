@@ -25,6 +25,7 @@ export function expandBatchStage(ports: ExpandBatchPorts): BatchStage {
     kind: "batch-stage",
     takes: "Processing",
     wants: ({ expansion }) => expansion !== null && expansion.created < expansion.rows,
+    mustWait: (profile) => ports.quotas.expansionMustWait(profile),
     handle: (batch, ctx) => expandBatch(ports, batch, ctx),
   };
 }

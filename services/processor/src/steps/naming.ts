@@ -1,7 +1,7 @@
 /** An object's name, and how it is written down. */
 import type { Profile } from "@sluice/ingest-formats";
 import type { Identifiers, Job } from "@sluice/queue-core";
-import { type JobContext, retry } from "@sluice/stage-runtime";
+import { type JobContext, snooze } from "@sluice/stage-runtime";
 import type { ProcessorParts } from "../parts.ts";
 import { modeOf } from "../store-mode.ts";
 import type { Description } from "./description.ts";
@@ -25,11 +25,14 @@ export interface Naming {
   readonly description: Description;
 }
 
+/** If it is ours all the same, because only an answer was lost, it is not tried again without a pause. */
+const NOT_OURS_MS = 1_000;
+
 /** A re-run finds what an earlier run wrote down, with where it came from, and chooses the same. */
 export async function writeDown({ job, ctx }: Naming, identity: Identity): Promise<Step<Identity>> {
   const identifiers = identifiersOf(job, identity);
   if (JSON.stringify(identifiers) === JSON.stringify(job.identifiers)) return went(identity);
-  if (!(await ctx.record({ identifiers }))) return ended(retry("UNEXPECTED", "the job was taken from us"));
+  if (!(await ctx.record({ identifiers }))) return ended(snooze(NOT_OURS_MS, "the job is no longer ours"));
   await ctx.failpoint("afterIdentify");
   return went(identity);
 }

@@ -13,10 +13,12 @@ export interface Step extends JobEvent {
   readonly attempt: number;
 }
 
+const ENDS_TRY: ReadonlySet<string> = new Set(["retry", "takeover"]);
+
 export function stepsOf(events: readonly JobEvent[]): readonly Step[] {
   return events.map((event, i) => {
     const before = events[i - 1];
-    const sameState = events.slice(0, i).filter(({ state, kind }) => state === event.state && kind === "retry");
+    const sameState = events.slice(0, i).filter(({ state, kind }) => state === event.state && ENDS_TRY.has(kind));
     return {
       ...event,
       afterSeconds: before === undefined ? null : (Date.parse(event.at) - Date.parse(before.at)) / 1000,
