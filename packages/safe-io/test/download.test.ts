@@ -215,16 +215,20 @@ describe("a download fails, and leaves nothing behind,", () => {
     ["for a body that is longer than announced", [content("abcde")], { expectedBytes: 4 }, { code: "TOO_LARGE" }, 1],
     ["for a body without end", [endless], { maxBytes: 1_000_000 }, { code: "TOO_LARGE", retryable: false }, 1],
     ["for 30 GB where 1 KB was said", [endless], { expectedBytes: 1_000, maxBytes: 30e9 }, { code: "TOO_LARGE" }, 1],
-    [
-      "for a total deadline",
-      [stalling],
-      { request: { totalTimeoutMs: 50 }, retry: { attempts: 1 } },
-      { code: "TIMEOUT", retryable: true },
-      1,
-    ],
   ])("%s", async (_name, behaviours, options, error, requests) => {
     expect(await download(behaviours, options)).toMatchObject({ ok: false, error });
     expect(server.requests).toHaveLength(requests);
+    expect(await leftBehind()).toEqual([]);
+  });
+
+  test("for a total deadline", async () => {
+    const options = { request: { totalTimeoutMs: 50 }, retry: { attempts: 1 } };
+    expect(await download([stalling], options)).toMatchObject({
+      ok: false,
+      error: { code: "TIMEOUT", retryable: true },
+    });
+    // On a busy machine the deadline passes before the server has seen the request.
+    expect(server.requests.length).toBeLessThanOrEqual(1);
     expect(await leftBehind()).toEqual([]);
   });
 
