@@ -113,7 +113,7 @@ async function removeJobOps(
   const priority = await ctx.session.get(paths.jobPriority(id));
   const decoded = priority.ok ? records.priority.decode(priority.value.data) : null;
   const entries = decoded?.ok === true ? JOB_STATES.map((state) => paths.queueEntry(state, decoded.value, id)) : [];
-  const reads: readonly string[] = [...names, ...entries, paths.fleetJob(id)];
+  const reads: readonly string[] = [...names, ...entries, paths.fleetJob(id), paths.callbackBody(id)];
   const answers = await ctx.session.readMany(reads.map((path): Read => ({ get: path })));
   if (!answers.ok) return null;
   const ops: Op[] = [deleteOp(paths.bucketEntry(batch, bucket, id))];

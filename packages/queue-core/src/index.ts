@@ -52,6 +52,7 @@ export type {
   AuditHead,
   AuditRecord,
   BatchStatus,
+  CallbackBody,
   CallbackRecord,
   EventKind,
   Expansion,

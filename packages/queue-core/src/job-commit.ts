@@ -4,7 +4,7 @@ import type { Actor, QueueContext } from "./context.ts";
 import { failureMessage } from "./errors.ts";
 import { moved, type NewEvent } from "./fleet-job.ts";
 import type { CommitResult, Ending, Guard, JobChanges, Lease, LoadedJob } from "./job.ts";
-import { bucketOps, callbackOp, changeOps, deleteOp, moveOps, settleOps } from "./job-ops.ts";
+import { bucketOps, callbackOp, changeOps, deleteOp, forgetBodyOps, moveOps, settleOps } from "./job-ops.ts";
 import { refusal, settled } from "./job-verdicts.ts";
 import { nodeOf } from "./nodes.ts";
 import { clampPriority, paths } from "./paths.ts";
@@ -119,6 +119,7 @@ function commitOps(loaded: LoadedJob, planned: Plan, event: NewEvent, nowMs: num
     ...bucketOps(job.batchId, lease.id, lease.state, planned.to),
     ...changeOps(lease.id, planned.changes, versions, { from: lease.priority, to: toPriority }),
     ...(planned.to === "Failed" ? [callbackOp(lease.id, failedCallback(loaded, planned.status, nowMs))] : []),
+    ...forgetBodyOps(lease.id, versions.callbackBody),
     ...settleOps(lease, moved(lease.fleetJob, event, files)),
   ];
 }
@@ -145,10 +146,11 @@ async function lookAgain(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJo
     paths.jobIdentifiers(id),
     paths.jobMetadata(id),
     paths.jobInventory(id),
+    paths.callbackBody(id),
   ];
   const answers = await ctx.session.readMany(nodes.map((path) => ({ get: path })));
   if (!answers.ok) return null;
-  const [priorityNode, space, identifiers, metadata, inventory] = answers.value.map(nodeOf);
+  const [priorityNode, space, identifiers, metadata, inventory, body] = answers.value.map(nodeOf);
   const decoded = priorityNode ? records.priority.decode(priorityNode.data) : null;
   if (!priorityNode || decoded?.ok !== true) return null;
   const priority = clampPriority(decoded.value);
@@ -161,6 +163,7 @@ async function lookAgain(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJo
       identifiers: identifiers?.stat.version ?? null,
       metadata: metadata?.stat.version ?? null,
       inventory: inventory?.stat.version ?? null,
+      callbackBody: body?.stat.version ?? null,
     },
   };
 }

@@ -98,8 +98,16 @@ export function changeOps(
   if (changes.inventory !== undefined) {
     ops.push(writeOp(paths.jobInventory(id), records.inventory.encode(changes.inventory), versions.inventory));
   }
+  if (changes.callbackBody !== undefined) {
+    const data = records.callbackBody.encode(changes.callbackBody);
+    ops.push(writeOp(paths.callbackBody(id), data, versions.callbackBody));
+  }
   return ops;
 }
+
+/** What was told belongs to the stay in Notify that ends with this move. */
+export const forgetBodyOps = (id: JobId, version: number | null): readonly Op[] =>
+  version === null ? [] : [deleteOp(paths.callbackBody(id), version)];
 
 /** The end of every owner's multi. Deleting the lock is the proof that it still stood. */
 export function settleOps(lease: Lease, fleetJob: FleetJob): readonly Op[] {

@@ -64,7 +64,7 @@ function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAns
   };
 }
 
-const LOADED = 7;
+const LOADED = 8;
 
 /** Everything a handler may want of its job, many jobs in one multiRead. */
 export async function load(
@@ -80,6 +80,7 @@ export async function load(
     { get: paths.jobIdentifiers(id) },
     { get: paths.jobMetadata(id) },
     { get: paths.jobInventory(id) },
+    { get: paths.callbackBody(id) },
   ]);
   if (reads.length === 0) return { ok: true, value: [] };
   const answers = await session.readMany(reads);
@@ -91,7 +92,8 @@ export async function load(
 }
 
 function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string): Parsed<LoadedJob> {
-  const [bidNode, configurationNode, priorityNode, spaceNode, identifiersNode, metadataNode, inventoryNode] = nodes;
+  const [bidNode, configurationNode, priorityNode, spaceNode, identifiersNode, metadataNode, inventoryNode, bodyNode] =
+    nodes;
   const bid = required(records.bid, bidNode);
   if (!bid.ok) return bid;
   const configuration = required(records.jobConfiguration, configurationNode);
@@ -101,13 +103,15 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
   const identifiers = optional(records.identifiers, identifiersNode);
   const metadata = optional(records.metadata, metadataNode);
   const inventory = optional(records.inventory, inventoryNode);
-  for (const part of [identifiers, metadata, inventory]) if (!part.ok) return part;
+  const callbackBody = optional(records.callbackBody, bodyNode);
+  for (const part of [identifiers, metadata, inventory, callbackBody]) if (!part.ok) return part;
   const versions: JobVersions = {
     priority: priorityNode?.stat.version ?? 0,
     spaceNeeded: spaceNode?.stat.version ?? 0,
     identifiers: identifiersNode?.stat.version ?? null,
     metadata: metadataNode?.stat.version ?? null,
     inventory: inventoryNode?.stat.version ?? null,
+    callbackBody: bodyNode?.stat.version ?? null,
   };
   const job: Job = {
     id: lease.id,
@@ -126,6 +130,7 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
     identifiers: identifiers.ok ? identifiers.value : null,
     metadata: metadata.ok ? metadata.value : null,
     inventory: inventory.ok ? inventory.value : null,
+    ...(callbackBody.ok && callbackBody.value !== null ? { callbackBody: callbackBody.value } : {}),
     files: lease.fleetJob.files ?? null,
     token: lease.token,
   };

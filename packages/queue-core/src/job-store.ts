@@ -120,6 +120,7 @@ async function write(
       ...(changes.identifiers === undefined ? {} : { identifiers: changes.identifiers }),
       ...(changes.metadata === undefined ? {} : { metadata: changes.metadata }),
       ...(changes.inventory === undefined ? {} : { inventory: changes.inventory }),
+      ...(changes.callbackBody === undefined ? {} : { callbackBody: changes.callbackBody }),
     },
     versions: {
       priority: versions.priority,
@@ -127,6 +128,7 @@ async function write(
       identifiers: bumped(versions.identifiers, changes.identifiers !== undefined),
       metadata: bumped(versions.metadata, changes.metadata !== undefined),
       inventory: bumped(versions.inventory, changes.inventory !== undefined),
+      callbackBody: bumped(versions.callbackBody, changes.callbackBody !== undefined),
     },
   };
   const sent = await sendFenced(ctx, { rank: "commit", ops }, () => writtenBack(ctx, ops, lease));

@@ -2,7 +2,16 @@ import type { Op } from "@sluice/zookeeper";
 import type { ErrorCode } from "./errors.ts";
 import type { BatchId, JobId, JobUuid } from "./ids.ts";
 import type { QueueEntry } from "./paths.ts";
-import type { FleetJob, Identifiers, Inventory, JobConfiguration, JobStatus, Lock, Metadata } from "./records.ts";
+import type {
+  CallbackBody,
+  FleetJob,
+  Identifiers,
+  Inventory,
+  JobConfiguration,
+  JobStatus,
+  Lock,
+  Metadata,
+} from "./records.ts";
 import type { JobState } from "./states.ts";
 
 /** A listed entry, looked at: everything a worker needs to decide whether to claim it, from one multiRead. */
@@ -78,6 +87,8 @@ export interface Job {
   readonly identifiers: Identifiers | null;
   readonly metadata: Metadata | null;
   readonly inventory: Inventory | null;
+  /** What it is telling its depositor's system; absent before that was first written down. */
+  readonly callbackBody?: CallbackBody;
   /** The token whose files count; null before anything was kept. */
   readonly files: number | null;
   /** The token of this claim: what it writes goes under JID/.claim-TOKEN. */
@@ -91,6 +102,7 @@ export interface JobVersions {
   readonly identifiers: number | null;
   readonly metadata: number | null;
   readonly inventory: number | null;
+  readonly callbackBody: number | null;
 }
 
 export interface LoadedJob {
@@ -107,6 +119,8 @@ export interface JobChanges {
   readonly identifiers?: Identifiers;
   readonly metadata?: Metadata;
   readonly inventory?: Inventory;
+  /** Kept until the job leaves its state. */
+  readonly callbackBody?: CallbackBody;
   /** The files under this claim's token are the ones that count from now on. */
   readonly keepFiles?: true;
   readonly message?: string;

@@ -16,6 +16,7 @@ export interface JobLook {
   readonly priorityVersion: number;
   readonly configuration: JobConfiguration;
   readonly lockVersion: number | null;
+  readonly callbackBodyVersion: number | null;
   readonly batchStatus: BatchStatus;
   readonly batchStatusVersion: number;
 }
@@ -32,6 +33,7 @@ const nodesOf = (id: JobId): readonly string[] => [
   paths.jobPriority(id),
   paths.jobConfiguration(id),
   paths.jobLock(id),
+  paths.callbackBody(id),
 ];
 
 /** In the order asked; null = no answer from ZooKeeper. */
@@ -61,7 +63,7 @@ function jobOf(
   id: JobId,
   nodes: readonly (Node | null)[],
 ): { readonly kind: "job"; readonly job: JobAlone } | Exclude<Looked, { kind: "found" }> {
-  const [bidNode, statusNode, fleetNode, priorityNode, configurationNode, lockNode] = nodes;
+  const [bidNode, statusNode, fleetNode, priorityNode, configurationNode, lockNode, bodyNode] = nodes;
   if (!bidNode || !statusNode) return { kind: "not-found" };
   const batch = readable(records.bid, bidNode);
   const status = readable(records.jobStatus, statusNode);
@@ -82,6 +84,7 @@ function jobOf(
     priorityVersion: priorityNode?.stat.version ?? 0,
     configuration,
     lockVersion: lockNode?.stat.version ?? null,
+    callbackBodyVersion: bodyNode?.stat.version ?? null,
   };
   return { kind: "job", job };
 }

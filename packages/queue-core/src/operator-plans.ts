@@ -4,7 +4,7 @@ import { failureMessage, isResumable } from "./errors.ts";
 import { moved, type NewEvent } from "./fleet-job.ts";
 import type { Holds } from "./holds.ts";
 import type { BatchId } from "./ids.ts";
-import { bucketOps, callbackOp, createOp, deleteOp, moveOps, setOp } from "./job-ops.ts";
+import { bucketOps, callbackOp, createOp, deleteOp, forgetBodyOps, moveOps, setOp } from "./job-ops.ts";
 import type { Operator } from "./operator.ts";
 import type { JobLook } from "./operator-look.ts";
 import { clampPriority, paths } from "./paths.ts";
@@ -181,6 +181,7 @@ export function operatorMoveOps(look: JobLook, { who, op, nowMs }: OrderedBy, mo
     ...bucketOps(look.batch, look.id, from, move.to),
     setOp(paths.fleetJob(look.id), records.fleetJob.encode(moved(look.fleetJob, event)), look.fleetJobVersion),
     ...(look.lockVersion === null ? [] : [deleteOp(paths.jobLock(look.id), look.lockVersion)]),
+    ...forgetBodyOps(look.id, look.callbackBodyVersion),
     ...(move.to === "Failed" ? [callbackOp(look.id, failed)] : []),
   ];
 }

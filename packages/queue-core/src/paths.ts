@@ -106,6 +106,9 @@ export const paths = {
   worker: (stage: string, id: string) => `/fleet/workers/${stage}/${id}`,
   callbacks: "/fleet/callbacks",
   callback: (id: JobId, retry: number) => `/fleet/callbacks/${id}.${String(retry)}`,
+  /** What a job in Notify is telling: frozen before it is first said. */
+  callbackBodies: "/fleet/callback-bodies",
+  callbackBody: (id: JobId) => `/fleet/callback-bodies/${id}`,
   keys: "/fleet/keys",
   keysOfDay: (day: string) => `/fleet/keys/${day}`,
   key: (day: string, uuid: BatchUuid) => `/fleet/keys/${day}/${uuid}`,
@@ -153,6 +156,7 @@ export const DIRECTORIES: readonly string[] = [
   paths.workers,
   ...STAGES.map(paths.stageWorkers),
   paths.callbacks,
+  paths.callbackBodies,
   paths.keys,
   paths.reports,
   paths.operations,

@@ -150,6 +150,11 @@ export interface InboxItem {
 
 export interface InboxContext extends HandlerContext {
   readonly queue: QueueContext;
+  /**
+   * Writes the item anew before anything depends on it. False: it is not known to have been written, or somebody else has
+   * changed it; look again.
+   */
+  readonly rewrite: (data: Buffer) => Promise<boolean>;
 }
 
 /** Work without a lock: idempotent, repeated, done by one replica at a time. */

@@ -84,9 +84,10 @@ async function tell(
   if (!found.ok) return settle({ kind: "later", why: found.problem }, id, record, ctx, parts);
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return consumed;
+  const told = await writtenDown(id, record, subject, ctx, parts);
+  if (told === null) return snooze(LOOK_AGAIN_MS, "it was changed, or could not be written");
   await ctx.failpoint("beforeEffect");
-  const { persistentUrlBase } = parts;
-  const callback = failedCallback(id, record, subject, { callbackUrl, persistentUrlBase }, ctx);
+  const callback = failedCallback(id, told, subject, callbackUrl, ctx);
   const parent = parseTraceparent(subject.configuration.traceparent);
   const delivery = await traced({ name: "tell of a failed job", kind: "producer", parent }, () =>
     deliver(parts.egress, callback),
@@ -96,22 +97,39 @@ async function tell(
   return settle(delivery, id, record, ctx, parts);
 }
 
-function failedCallback(
+type Told = CallbackRecord & { readonly body: string };
+
+const nameOf = (id: JobId, { configuration }: CallbackSubject): string => parseJobUuid(configuration.jobID ?? "") ?? id;
+
+/**
+ * The news with its body. That is written into the item before it is first said, because the job may be resumed,
+ * described anew and moved in the queue between two attempts, and one key must not have two bodies. null = not written.
+ */
+async function writtenDown(
   id: JobId,
   record: CallbackRecord,
   subject: CallbackSubject,
-  { callbackUrl, persistentUrlBase }: { readonly callbackUrl: string; readonly persistentUrlBase: string | null },
   ctx: InboxContext,
-): CallbackRequest {
-  const jobName = parseJobUuid(subject.configuration.jobID ?? "") ?? id;
+  { persistentUrlBase }: FailedInboxParts,
+): Promise<Told | null> {
+  if (record.body !== undefined) return { ...record, body: record.body };
   const endedAtMs = parseTimestamp(record.at) ?? ctx.clock.nowMs();
-  return {
-    ...callbackAddress(callbackUrl, jobName),
-    // Not by its number: another history of the tree may have given the same one to another job.
-    idempotencyKey: `${jobName}.FAILED.${record.retry}`,
-    body: jobStateJson(subject, { jobName, outcome: "FAILED", message: record.message, endedAtMs, persistentUrlBase }),
-    signal: ctx.signal,
-  };
+  const news = { jobName: nameOf(id, subject), outcome: "FAILED", message: record.message, endedAtMs } as const;
+  const told: Told = { ...record, body: jobStateJson(subject, { ...news, persistentUrlBase }) };
+  return (await ctx.rewrite(records.callback.encode(told))) ? told : null;
+}
+
+function failedCallback(
+  id: JobId,
+  { retry: failure, body }: Told,
+  subject: CallbackSubject,
+  callbackUrl: string,
+  { signal }: InboxContext,
+): CallbackRequest {
+  const jobName = nameOf(id, subject);
+  // Not by its number: another history of the tree may have given the same one to another job.
+  const idempotencyKey = `${jobName}.FAILED.${failure}`;
+  return { ...callbackAddress(callbackUrl, jobName), idempotencyKey, body, signal };
 }
 
 /** The job has failed already: nothing worse can come of a callback that is not taken than a note and a line in the log. */

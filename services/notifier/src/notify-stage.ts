@@ -2,7 +2,7 @@ import type { Profile } from "@sluice/ingest-formats";
 import type { ProfileStore } from "@sluice/profile-store";
 import { type Job, parseJobUuid, parseTimestamp } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
-import { done, fail, type JobContext, type JobStage, type Outcome, retry } from "@sluice/stage-runtime";
+import { done, fail, type JobContext, type JobStage, type Outcome, retry, snooze } from "@sluice/stage-runtime";
 import { callbackAddress } from "./callback-address.ts";
 import { type CallbackRequest, deliver, type Delivery, type DeliveryHook } from "./delivery.ts";
 import { jobStateJson } from "./job-state.ts";
@@ -15,6 +15,8 @@ export interface NotifyParts {
   readonly persistentUrlBase: string | null;
   readonly onDelivery?: DeliveryHook;
 }
+
+const LOOK_AGAIN_MS = 1_000;
 
 /** Tells the depositor's system that an object is stored and recorded. */
 export function notifyStage(parts: NotifyParts): JobStage {
@@ -31,28 +33,29 @@ async function notify(job: Job, ctx: JobContext, parts: NotifyParts): Promise<Ou
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return done();
   await ctx.failpoint("beforeEffect");
-  const delivery = await deliver(parts.egress, completedCallback(job, callbackUrl, ctx, parts));
+  const callback = await completedCallback(job, callbackUrl, ctx, parts);
+  if (callback === "not-ours") return snooze(LOOK_AGAIN_MS, "the job is no longer ours");
+  const delivery = await deliver(parts.egress, callback);
   await ctx.failpoint("afterEffect");
   parts.onDelivery?.(delivery.kind);
   return outcomeOf(delivery, job, found.profile, parts.attemptsMax, ctx);
 }
 
-function completedCallback(
+/** What is said is written down before it is first said: every repetition says the same bytes. */
+async function completedCallback(
   job: Job,
   callbackUrl: string,
   ctx: JobContext,
   { persistentUrlBase }: NotifyParts,
-): CallbackRequest {
+): Promise<CallbackRequest | "not-ours"> {
   const jobName = parseJobUuid(job.configuration.jobID ?? "") ?? job.uuid;
-  // When it was recorded, which no repetition changes: under one key there is one body.
   const endedAtMs = parseTimestamp(job.enteredAt) ?? ctx.clock.nowMs();
   const news = { jobName, outcome: "COMPLETED", message: "", endedAtMs, persistentUrlBase } as const;
-  return {
-    ...callbackAddress(callbackUrl, jobName),
-    idempotencyKey: `${jobName}.COMPLETED.${job.retryCount}`,
-    body: jobStateJson(job, news),
-    signal: ctx.signal,
-  };
+  const key = `${jobName}.COMPLETED.${job.retryCount}`;
+  const kept = job.callbackBody?.key === key ? job.callbackBody : null;
+  const { body } = kept ?? { body: jobStateJson(job, news) };
+  if (kept === null && !(await ctx.record({ callbackBody: { key, body } }))) return "not-ours";
+  return { ...callbackAddress(callbackUrl, jobName), idempotencyKey: key, body, signal: ctx.signal };
 }
 
 function outcomeOf(

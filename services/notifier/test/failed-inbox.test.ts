@@ -62,7 +62,11 @@ describe("the callback of a failed job", () => {
     if (outcome.kind === "consumed") await outcome.leaving?.();
     return left;
   };
-  const context = (log = logbook().log): InboxContext => ({ ...jobContext(log), queue: {} as QueueContext });
+  const context = (log = logbook().log): InboxContext => ({
+    ...jobContext(log),
+    queue: {} as QueueContext,
+    rewrite: () => Promise.resolve(true),
+  });
 
   test("is told with what went wrong, under a key for this failure", async () => {
     server = await receiver(answers(204));

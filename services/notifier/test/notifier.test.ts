@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { calledBackOf, type JobId, paths, readJob } from "@sluice/queue-core";
+import {
+  actOnJob,
+  calledBackOf,
+  changePriority,
+  type JobId,
+  paths,
+  readJob,
+  records,
+  resumeJob,
+} from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
 import { baseConfig, readConfig, Service, silentLog } from "@sluice/stage-runtime";
 import {
@@ -18,6 +27,10 @@ import { systemClock } from "@sluice/zookeeper";
 import type { ServerResponse } from "node:http";
 import { notifierDuties } from "../src/duties.ts";
 import { answers, loopbackEgress, profileWith, type Receiver, receiver } from "./support.ts";
+
+interface JobState {
+  readonly "job:jobState": Readonly<Record<string, string>>;
+}
 
 describe("the notifier on a real tree", () => {
   let zk: TestZooKeeper;
@@ -40,6 +53,10 @@ describe("the notifier on a real tree", () => {
 
   async function start(answer: (response: ServerResponse) => void, failpoints = ""): Promise<void> {
     server = await receiver(answer);
+    run(failpoints);
+  }
+
+  function run(failpoints = "", persistentUrlBase?: string): void {
     const config = readConfig(baseConfig, {
       ZOOKEEPER_CONNECT: zk.connect,
       METRICS_PORT: "0",
@@ -49,7 +66,7 @@ describe("the notifier on a real tree", () => {
     });
     if (!config.ok) throw new Error(config.problems.join());
     const profiles = profileWith([`CallbackURL: http://${server.host}`]);
-    const settings = { ATTEMPTS_MAX: 3, FAILED_CALLBACK_GIVE_UP_MS: 3_600_000, PERSISTENT_URL_BASE: undefined };
+    const settings = { ATTEMPTS_MAX: 3, FAILED_CALLBACK_GIVE_UP_MS: 3_600_000, PERSISTENT_URL_BASE: persistentUrlBase };
     service = new Service(
       { service: "notifier", config: config.config, duties: notifierDuties(settings, { profiles, egress }) },
       { clock: systemClock, random: Math.random, log: silentLog(), probe: () => undefined },
@@ -107,5 +124,63 @@ describe("the notifier on a real tree", () => {
     await start(answers(200), "notifier.afterEffect=throw#1");
     await untilState(job, "Completed");
     expect(keys()).toEqual([`${job}.COMPLETED.0`, `${job}.COMPLETED.0`]);
+  });
+
+  /** Everything that is read for a callback, changed between two attempts: by operators, by settings, by the job going on. */
+  async function changeAll(job: JobId): Promise<void> {
+    service?.ring();
+    await ended;
+    const { session } = intake;
+    expect(await changePriority(intake.ctx, { name: "anna", reason: "sooner" }, job, 3)).toEqual({ kind: "applied" });
+    const named = records.identifiers.encode({ primary_id: "ark:/99999/fk4later", local_id: ["later"] });
+    expect(await session.multi([{ op: "create", path: paths.jobIdentifiers(job), data: named }])).toMatchObject({
+      ok: true,
+    });
+    run("", "https://elsewhere.example/");
+  }
+
+  test.each([
+    ["COMPLETED", () => Promise.resolve()],
+    ["FAILED", (job: JobId) => fails(job)],
+  ] as const)(
+    "says the same bytes under one key, whatever changes between two attempts: %s",
+    async (outcome, begin) => {
+      const { job } = await aJobToTell();
+      await begin(job);
+      await start((response) => answers(server.received.length < 2 ? 503 : 200)(response));
+      await waitFor(() => server.received.length === 1);
+      await changeAll(job);
+      if (outcome === "FAILED") {
+        expect(await resumeJob(intake.ctx, { name: "anna", reason: "again" }, job, "Pending")).toEqual({
+          kind: "applied",
+        });
+      }
+      await waitFor(() => server.received.length === 2);
+      expect(keys()).toEqual([`${job}.${outcome}.0`, `${job}.${outcome}.0`]);
+      const [first, second] = server.received.map(({ body }) => body);
+      expect(second).toBe(first);
+      await waitFor(async () => (await leftOf(paths.callbacks)) + (await leftOf(paths.callbackBodies)) === 0);
+    },
+  );
+
+  const fails = async (job: JobId): Promise<void> => {
+    expect(await actOnJob(intake.ctx, { name: "anna", reason: "no" }, "fail", job)).toEqual({ kind: "applied" });
+  };
+  const leftOf = async (directory: string): Promise<number> => {
+    const left = await intake.session.children(directory);
+    return left.ok ? left.value.names.length : NaN;
+  };
+
+  test("forgets the bytes of a callback that an operator's action overtakes, and says new ones under the next key", async () => {
+    const { job } = await aJobToTell();
+    await start((response) => answers(server.received.length < 2 ? 503 : 200)(response));
+    await waitFor(() => server.received.length === 1);
+    await fails(job);
+    expect(await leftOf(paths.callbackBodies)).toBe(0);
+    expect(await changePriority(intake.ctx, { name: "anna", reason: "sooner" }, job, 3)).toEqual({ kind: "applied" });
+    expect(await resumeJob(intake.ctx, { name: "anna", reason: "again" }, job)).toEqual({ kind: "applied" });
+    await untilState(job, "Completed");
+    const told = server.received.filter(({ headers }) => String(headers["idempotency-key"]).endsWith("COMPLETED.1"));
+    expect(told.map(({ body }) => (JSON.parse(body) as JobState)["job:jobState"]["job:queuePriority"])).toEqual(["03"]);
   });
 });

@@ -56,8 +56,14 @@ export const CallbackSchema = z.object({
   retry: z.number().int().min(0),
   message: text,
   at: text,
+  /** What is said, from before it was first said: under one key there are no two bodies. */
+  body: text.optional(),
 });
 export type CallbackRecord = z.infer<typeof CallbackSchema>;
+
+/** The body belongs to the key: the job's next callback has another key, and another body. */
+export const CallbackBodySchema = z.object({ key: text, body: text });
+export type CallbackBody = z.infer<typeof CallbackBodySchema>;
 
 export const AuditHeadSchema = z.object({ number: z.number().int().min(0), hash: text });
 export type AuditHead = z.infer<typeof AuditHeadSchema>;

@@ -36,6 +36,8 @@ class InboxWork {
   readonly #path: string;
   readonly #lock: string;
   readonly #log: Log;
+  /** Of the item as it was read, or as we have written it. */
+  #version = 0;
 
   constructor(inbox: Inbox, scope: Scope, retries: ItemRetries, name: string) {
     this.#inbox = inbox;
@@ -52,9 +54,11 @@ class InboxWork {
       return { kind: "later", outcome: "held", delayMs: HELD_BY_ANOTHER_MS };
     const item = await this.#scope.queue.session.get(this.#path);
     if (!item.ok) return await this.#unread(item.code);
-    const outcome = await this.#handle(item.value.data);
+    const { data, stat } = item.value;
+    this.#version = stat.version;
+    const outcome = await this.#handle(data);
     if (isLost(this.#scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
-    if (outcome.kind === "consumed") return await this.#consume(item.value.stat, outcome);
+    if (outcome.kind === "consumed") return await this.#consume(stat.czxid, outcome);
     await this.#dropLock();
     return this.#later(outcome);
   }
@@ -68,7 +72,8 @@ class InboxWork {
 
   async #handle(data: Buffer): Promise<InboxOutcome> {
     const { aborting, queue, failpoint } = this.#scope;
-    const context: InboxContext = { signal: aborting, clock: queue.clock, log: this.#log, failpoint, queue };
+    const rewrite = (next: Buffer): Promise<boolean> => this.#rewrite(next);
+    const context: InboxContext = { signal: aborting, clock: queue.clock, log: this.#log, failpoint, queue, rewrite };
     try {
       return await this.#inbox.handle({ name: this.#name, data }, context);
     } catch (error) {
@@ -115,10 +120,16 @@ class InboxWork {
     });
   }
 
-  async #consume({ version, czxid }: Stat, outcome: Consumed): Promise<ItemResult> {
+  async #rewrite(data: Buffer): Promise<boolean> {
+    const answer = await this.#submit([{ op: "set", path: this.#path, data, version: this.#version }]);
+    if (answer.ok) this.#version++;
+    return answer.ok;
+  }
+
+  async #consume(czxid: Stat["czxid"], outcome: Consumed): Promise<ItemResult> {
     this.#retries.succeeded(this.#name);
     if (!this.#inbox.exclusive && !(await this.#isStillThere(czxid))) return { kind: "gone", outcome: "consumed" };
-    const answer = await this.#remove(version, outcome);
+    const answer = await this.#remove(outcome);
     if (answer.ok || answer.code === "NO_NODE") return { kind: "gone", outcome: "consumed" };
     this.#log.warn({ code: answer.code }, "an item was not removed");
     await this.#dropLock();
@@ -126,9 +137,9 @@ class InboxWork {
   }
 
   /** What it leaves behind is for people: where that keeps changing, the item goes without. */
-  async #remove(version: number, { leaving }: Consumed) {
+  async #remove({ leaving }: Consumed) {
     const unlock = this.#inbox.exclusive ? [{ op: "delete", path: this.#lock, version: 0 } as const] : [];
-    const removal = [...unlock, { op: "delete", path: this.#path, version } as const];
+    const removal = [...unlock, { op: "delete", path: this.#path, version: this.#version } as const];
     for (let attempt = 0; leaving !== undefined && attempt < LEAVING_TRIES; attempt++) {
       const answer = await this.#submit([...removal, ...(await leaving())]);
       if (answer.ok || answer.code === "UNKNOWN" || answer.index < removal.length) return answer;
