@@ -7,6 +7,7 @@ import { type HttpServer, type OwnZooKeeper, ownZooKeeper, type Received, serveH
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { verdictOn } from "../support/deposits.ts";
 import { type Fleet, makeFleet, PROFILE, type Running, untilReady } from "../support/fleet.ts";
+import { OBSERVER_SESSION_MS } from "../support/watch.ts";
 
 /** Of somebody to whom the password does not belong. */
 const OTHER_PROFILE = "sluice_other_content";
@@ -73,7 +74,7 @@ beforeAll(async () => {
   const running = await Promise.all(STAGES.map((stage) => fleet.start(stage, { DOWNLOAD_AUTH_FILE: file })));
   intake = running[STAGES.indexOf("batch-intake")]!;
   await Promise.all(running.map(untilReady));
-  session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+  session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
 });
 afterAll(async () => {
   await session.close();

@@ -10,7 +10,7 @@ import { checkInvariants, describeViolation, type TestZooKeeper, testZooKeeper, 
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, serveContent } from "../support/content.ts";
 import { type Fleet, makeFleet, type Running, type ServiceName } from "../support/fleet.ts";
-import { jobsSettled, metric, untilReported } from "../support/watch.ts";
+import { jobsSettled, metric, OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const started = await startMariaDb();
 const database = started as RunningMariaDb;
@@ -35,7 +35,7 @@ skipUnless(describe, started)("while the inventory database is away", () => {
     };
     fleet = await makeFleet({ zookeeper: zk.connect, env });
     running = await fleet.startAll();
-    session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
   });
   afterAll(async () => {
     await fleet.stop();

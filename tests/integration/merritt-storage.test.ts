@@ -19,7 +19,7 @@ import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, serveContent } from "../support/content.ts";
 import { type Inventory, inventoryCounts, mysqlInventoryCounts } from "../support/effects.ts";
 import { type Fleet, makeFleet, PROFILE, type Running } from "../support/fleet.ts";
-import { untilReported } from "../support/watch.ts";
+import { OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const OBJECTS = 4;
 const mariaDb = await startMariaDb();
@@ -62,7 +62,7 @@ function storesAndRecords(
     const profile = join(fleet.dataDir, "profiles", PROFILE);
     await writeFile(profile, (await readFile(profile, "utf8")).replace("StorageNode: 1", "StorageNode: 7777"));
     running = await fleet.startAll();
-    session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
   });
   afterAll(async () => {
     await fleet.stop();

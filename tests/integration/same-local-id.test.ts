@@ -11,7 +11,7 @@ import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, serveContent } from "../support/content.ts";
 import { inventoryCounts, storedObjects } from "../support/effects.ts";
 import { type Fleet, makeFleet, PIPELINE_SERVICES, type Running } from "../support/fleet.ts";
-import { untilReported } from "../support/watch.ts";
+import { OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const NAMES = 4;
 const BATCHES = 3;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   fleet = await makeFleet({ zookeeper: zk.connect, env });
   const services = PIPELINE_SERVICES.filter((service) => service !== "recorder");
   [intake] = (await fleet.startAll([...services, "processor"])) as [Running];
-  session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+  session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
 });
 afterAll(async () => {
   await fleet.stop();

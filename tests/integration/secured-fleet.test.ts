@@ -6,7 +6,7 @@ import { securedZooKeeper, type SecuredZooKeeper, waitFor } from "@sluice/testki
 import { type Acl, connectSession, isOpen, type Session } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { type Fleet, makeFleet, PIPELINE_SERVICES, type Running } from "../support/fleet.ts";
-import { untilReported } from "../support/watch.ts";
+import { OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 let zk: SecuredZooKeeper;
 let connect: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const access = zk.access(zk.fleet);
   fleet = await makeFleet({ zookeeper: connect, callbackUrl: receiver.url, env: zk.env(zk.fleet), access });
   running = await fleet.startAll([...PIPELINE_SERVICES, "admin"]);
-  session = await connectSession({ connect: zk.server.connect, timeoutMs: 10_000, access });
+  session = await connectSession({ connect: zk.server.connect, timeoutMs: OBSERVER_SESSION_MS, access });
 });
 afterAll(async () => {
   await session.close();
@@ -43,7 +43,7 @@ async function accessLists(): Promise<ReadonlyMap<string, readonly Acl[]>> {
 }
 
 test("a batch is completed, and whatever was made on the way belongs to the fleet alone", async () => {
-  const within = await connectSession({ connect, timeoutMs: 10_000, access: zk.access(zk.fleet) });
+  const within = await connectSession({ connect, timeoutMs: OBSERVER_SESSION_MS, access: zk.access(zk.fleet) });
   const open = new Set<string>();
   const ended = new AbortController();
   try {

@@ -7,7 +7,7 @@ import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
 import { type Fleet, makeFleet, PIPELINE_SERVICES, type Running } from "../support/fleet.ts";
-import { jobsSettled, untilReported } from "../support/watch.ts";
+import { jobsSettled, OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const OBJECTS = 60;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   [zk, content, receiver] = await Promise.all([testZooKeeper(), serveContent(), receiveCallbacks()]);
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url });
   running = await fleet.startAll([...PIPELINE_SERVICES, ...PIPELINE_SERVICES]);
-  session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+  session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
 });
 afterAll(async () => {
   await fleet.stop();

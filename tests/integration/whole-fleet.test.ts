@@ -15,6 +15,7 @@ import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
 import { type Fleet, makeFleet, type Running } from "../support/fleet.ts";
+import { OBSERVER_SESSION_MS } from "../support/watch.ts";
 
 let zk: OwnZooKeeper;
 let fleet: Fleet;
@@ -27,7 +28,7 @@ beforeAll(async () => {
   [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url });
   [intake] = (await fleet.startAll()) as [Running];
-  session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+  session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
 });
 afterAll(async () => {
   await session.close();

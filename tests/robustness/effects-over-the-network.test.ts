@@ -30,7 +30,7 @@ import { startDying, type Steps } from "../support/deaths.ts";
 import { type Inventory, inventoryCounts, mysqlInventoryCounts } from "../support/effects.ts";
 import { type Fleet, makeFleet, PIPELINE_SERVICES, untilReady } from "../support/fleet.ts";
 import { type FileLedger, fileLedger } from "../support/ledger.ts";
-import { untilReported } from "../support/watch.ts";
+import { OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const OBJECTS = sized({ smoke: 5, whole: 12 });
 const EVERY_STEP: Steps = {
@@ -89,7 +89,7 @@ beforeAll(async () => {
   const ledger = (name: string): FileLedger => fileLedger(join(folder, name));
   ledgers = { minted: ledger("ezid"), stored: ledger("storage"), called: ledger("callbacks"), mailed: ledger("mails") };
   [zk, content] = await Promise.all([ownZooKeeper(), kept(serveContent())]);
-  session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+  session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
   const ezid = await kept(ezidServer(ledgers.minted));
   const storage = await kept(storageServer(ledgers.stored));
   const access = await kept(serveWorkingFolder());

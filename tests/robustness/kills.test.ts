@@ -13,7 +13,7 @@ import { sized } from "../support/campaign.ts";
 import { startDying } from "../support/deaths.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
 import { type Fleet, makeFleet, PIPELINE_SERVICES, untilReady } from "../support/fleet.ts";
-import { untilReported } from "../support/watch.ts";
+import { OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const OBJECTS = sized({ smoke: 8, whole: 24 });
 /** In the order in which they can still happen: what ends the last job or batch comes last. */
@@ -70,7 +70,7 @@ afterAll(async () => {
 
 describe("kill -9 of every service at its steps", () => {
   test(`${OBJECTS} objects are each stored, recorded, called back once, and reported once`, async () => {
-    const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    const session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
     const deaths = await startDying(fleet, PIPELINE_SERVICES, STEPS);
     const intake = deaths.first.get("batch-intake")!;
     await untilReady(intake);

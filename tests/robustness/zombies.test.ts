@@ -28,7 +28,7 @@ import {
   untilReady,
 } from "../support/fleet.ts";
 import { untilStopped } from "../support/processes.ts";
-import { jobsSettled, metric, untilReported, untilSettled } from "../support/watch.ts";
+import { jobsSettled, metric, OBSERVER_SESSION_MS, untilReported, untilSettled } from "../support/watch.ts";
 
 const OBJECTS = 6;
 const SESSION_MS = 4_000;
@@ -71,7 +71,7 @@ describe("services stopped before its commit, past its session, and woken", () =
   beforeAll(async () => {
     [zk, receiver] = await Promise.all([ownZooKeeper(), receiveCallbacks()]);
     fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, sessionMs: SESSION_MS, env: ENV });
-    session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
     for (const service of PIPELINE_SERVICES) {
       const stops = { FAILPOINTS: `${service}.${LAST_STEP(service)}=stop#1` };
       const doomed = STOPPED_SERVICES.includes(service);
@@ -150,7 +150,7 @@ describe("an intake stopped in the middle of an expansion, and woken after anoth
   test("makes no job twice, and expands further batches", async () => {
     const zk = await testZooKeeper();
     const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
-    const session = await connectSession({ connect: zk.connect, timeoutMs: 10_000 });
+    const session = await connectSession({ connect: zk.connect, timeoutMs: OBSERVER_SESSION_MS });
     try {
       const expanded = async (id: BatchId): Promise<number> =>
         await waitFor(

@@ -6,7 +6,7 @@ import { type BatchId, listBucket, type JobView, readBatch, readJobs } from "@sl
 import { type HttpServer, type OwnZooKeeper, ownZooKeeper, serveHttp } from "@sluice/testkit";
 import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Fleet, makeFleet, type Running } from "./fleet.ts";
-import { untilReported } from "./watch.ts";
+import { OBSERVER_SESSION_MS, untilReported } from "./watch.ts";
 
 export interface Verdict {
   /** Of the batch. */
@@ -32,7 +32,7 @@ export async function openDeposits(env: Readonly<Record<string, string>> = {}): 
   const [zookeeper, server] = await Promise.all([ownZooKeeper(), serveBytes(bodies)]);
   const fleet = await makeFleet({ zookeeper: zookeeper.connect, env });
   const [intake] = (await fleet.startAll()) as [Running];
-  const session = await connectSession({ connect: zookeeper.connect, timeoutMs: 10_000 });
+  const session = await connectSession({ connect: zookeeper.connect, timeoutMs: OBSERVER_SESSION_MS });
   return {
     fleet,
     zookeeper,

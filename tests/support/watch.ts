@@ -4,6 +4,12 @@ import { waitFor } from "@sluice/testkit";
 import type { Session } from "@sluice/zookeeper";
 import type { Running } from "./fleet.ts";
 
+/**
+ * The session of a test that only observes. A lost session never comes back, so a machine that stalls for some seconds must not end
+ * it. ZooKeeper grants at most 60 s here.
+ */
+export const OBSERVER_SESSION_MS = 60_000;
+
 /** The batch's verdict, once there is one. */
 export async function untilReported(session: Session, id: BatchId): Promise<string> {
   let ended = "";

@@ -42,12 +42,12 @@ export async function watchBatch(
   return null;
 }
 
-async function progressOf(session: Session, view: BatchView): Promise<Progress> {
+export async function progressOf(session: Session, view: BatchView): Promise<Progress> {
   const byState = new Map<JobState, number>();
-  const ids = (await Promise.all(BUCKETS.map((bucket) => listBucket(session, view.id, bucket)))).flatMap(
-    (list) => list ?? [],
-  );
-  for (const job of (await readJobs(session, ids.slice(0, JOBS_SHOWN_MAX))) ?? []) {
+  const buckets = await Promise.all(BUCKETS.map((bucket) => listBucket(session, view.id, bucket)));
+  // A job that moves between two listings is in both: count it once.
+  const ids = new Set(buckets.flatMap((list) => list ?? []));
+  for (const job of (await readJobs(session, [...ids].slice(0, JOBS_SHOWN_MAX))) ?? []) {
     if (job.kind !== "found") continue;
     const { status } = job.value.status;
     byState.set(status, (byState.get(status) ?? 0) + 1);
