@@ -1,6 +1,6 @@
 /** The store of handlers over one session. */
 import { Handler, HANDLER_BYTES, type HandlerSpec } from "@sluice/wire";
-import type { Op, Session } from "@sluice/zookeeper";
+import { createMissing, type Op, type Session } from "@sluice/zookeeper";
 import { z } from "zod";
 import { type Change, change } from "./change.ts";
 import { paths, splitVersion, typeProblem } from "./paths.ts";
@@ -45,10 +45,9 @@ const VERSIONS_KEPT = 20;
 const TYPES_EXPECTED = 1_000;
 
 export async function openHandlers(session: Session, ports: HandlersPorts): Promise<OpenedHandlers> {
-  for (const path of paths.frame) {
-    const answer = await session.multi([{ op: "create", path, data: Buffer.alloc(0) }]);
-    if (!answer.ok && answer.code !== "NODE_EXISTS") return { ok: false, why: `${answer.code}: ${answer.detail}` };
-  }
+  const frame = paths.frame.map((path) => ({ op: "create", path, data: Buffer.alloc(0) }) as const);
+  const fault = await createMissing(session, frame);
+  if (fault !== null) return { ok: false, why: `${fault.code}: ${fault.detail}` };
   return {
     ok: true,
     handlers: {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   openRawSession,
+  sentBy,
   startFaultProxy,
   testZooKeeper,
   tree,
@@ -44,6 +45,11 @@ afterEach(async () => {
 
 const shardTree = async (): Promise<Readonly<Record<string, unknown>>> =>
   tree(other.session, { under: [paths.shard(0)] });
+
+test("a process that finds the frame of the queue as it should be writes nothing", () => {
+  expect(sentBy(process.session.id, zooKeeper.logDir, zooKeeper.root)).not.toEqual([]);
+  expect(sentBy(other.session.id, zooKeeper.logDir, zooKeeper.root)).toEqual([]);
+});
 
 describe("an owner", () => {
   test("writes one record per job, and an entry of the archive when it is finished", async () => {

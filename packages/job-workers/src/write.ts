@@ -1,5 +1,5 @@
 /** Writes of an entry: each names the version it believes in, and a lost answer is resolved, never guessed. */
-import { isSilence, type Op, resolveUnknown, type Session } from "@sluice/zookeeper";
+import { createMissing, isSilence, type Op, resolveUnknown, type Session } from "@sluice/zookeeper";
 
 /** - done: it stands in the tree. - refused: somebody else wrote first. - lost: nobody knows; the session is of no more use. */
 export type Written = "done" | "refused" | "lost";
@@ -22,11 +22,11 @@ export async function writeOnce(session: Session, ops: readonly Op[], path: stri
   }
 }
 
-/** What every registry needs, made by whoever comes first. */
+/** What every registry needs. Null = it stands. */
 export async function prepare(session: Session, frame: readonly string[]): Promise<string | null> {
-  for (const path of frame) {
-    const answer = await session.multi([{ op: "create", path, data: Buffer.alloc(0) }]);
-    if (!answer.ok && answer.code !== "NODE_EXISTS") return `${answer.code}: ${answer.detail}`;
-  }
-  return null;
+  const fault = await createMissing(
+    session,
+    frame.map((path) => ({ op: "create", path, data: Buffer.alloc(0) })),
+  );
+  return fault === null ? null : `${fault.code}: ${fault.detail}`;
 }

@@ -12,7 +12,7 @@ const name = (priority: number, id: JobId): string => `${String(priority).padSta
 
 /** A queue whose time and content the test sets; worker "a" looks at it. */
 function queueOf(initial: readonly string[]) {
-  const at = { nowMs: 0, names: initial, lists: 0, watches: [] as Watch[], inHand: new Set<string>() };
+  const at = { nowMs: 0, names: initial, lists: 0, watches: [] as Watch[], chance: 0, inHand: new Set<string>() };
   const clock = { nowMs: () => at.nowMs, monotonicMs: () => at.nowMs };
   const session = {
     serverNowMs: () => at.nowMs,
@@ -31,7 +31,7 @@ function queueOf(initial: readonly string[]) {
     fleetIdGuard: { check: () => Promise.resolve() },
     pulse: { sawQueue: () => undefined },
     probe: () => undefined,
-    random: () => 0,
+    random: () => at.chance,
     inHand: { has: (id: string) => at.inHand.has(id), of: () => 0 },
   } as unknown as Scope;
   return { at, candidates: new Candidates(scope, "Downloading", new Waker()) };
@@ -51,6 +51,18 @@ describe("the candidates of a worker", () => {
     const left = idsOf(await candidates.next(100));
     expect(left.sort((a, b) => jobNumber(a) - jobNumber(b))).toEqual(ownedBy("b"));
     expect([at.lists, candidates.idleMs()]).toEqual([2, 2_000]);
+  });
+
+  test("are the others' a moment later or earlier than for the next worker, so that not all claim one job at once", async () => {
+    const { at, candidates } = queueOf(ids.map((id) => name(10, id)));
+    at.chance = 0.5;
+    at.inHand = new Set(ownedBy("a"));
+    expect(await candidates.next(100)).toEqual([]);
+    expect(candidates.idleMs()).toBe(1_250);
+    at.nowMs = 1_249;
+    expect(await candidates.next(100)).toEqual([]);
+    at.nowMs = 1_250;
+    expect(idsOf(await candidates.next(100)).sort()).toEqual(ownedBy("b"));
   });
 
   test("are of another worker's part, if more urgent, only after that one let them lie for a second", async () => {

@@ -2,7 +2,7 @@ import { paths, records } from "@sluice/queue-core";
 import { startFaultProxy, waitFor } from "@sluice/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { setImmediate as nextTick, setTimeout as pause } from "node:timers/promises";
-import { CATALOGUE, done, EXIT, type Duty } from "../src/index.ts";
+import { CATALOGUE, done, EXIT, makeLog, type Duty } from "../src/index.ts";
 import { downloading, type RunningService, World } from "./support/world.ts";
 
 let world: World;
@@ -56,9 +56,14 @@ describe("a service", () => {
     const twin = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout });
     expect(await twin.code).toBe(EXIT.configuration);
     expect((await get(first, "/readyz")).status).toBe(200);
-    const heir = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout });
+    const lines: string[] = [];
+    const log = makeLog("downloader", "info", { write: (line) => void lines.push(line) });
+    const heir = world.start("downloader", [duty], { WORKER_ID: "twin", ...timeout }, {}, { log });
+    await waitFor(() => lines.some((line) => line.includes("cannot register yet")));
     first.service.ring();
     await heir.recorder.until("session");
+    // Looking is enough to wait: ZooKeeper logs what it refuses.
+    expect((await get(heir, "/metrics")).body).not.toMatch(/sluice_zk_operation_errors_total\{.*multi/);
   });
 
   test("exports every metric of the catalogue, and answers the probes", async () => {

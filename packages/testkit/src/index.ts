@@ -27,7 +27,7 @@ export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-type
 export { openRawSession, type RawSession } from "./raw-session.ts";
 export { READER_ID, securedZooKeeper, type SecuredZooKeeper } from "./secured-zookeeper.ts";
 export { ownZooKeeper, testZooKeeper, type OwnZooKeeper, type TestZooKeeper } from "./test-zookeeper.ts";
-export { readTransactions } from "./transaction-log.ts";
+export { readTransactions, sentBy } from "./transaction-log.ts";
 export { touches, type LoggedOp, type Transaction } from "./transaction.ts";
 export { tree, type TreeOptions, type TreeSource } from "./tree.ts";
 export { WAIT_LIMIT_MS, waitFor, type WaitOptions } from "./wait-for.ts";

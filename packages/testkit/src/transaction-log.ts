@@ -28,6 +28,13 @@ export function* readTransactions(logDir: string, root?: string): Generator<Tran
   }
 }
 
+/** What became of the transactions that one session sent, in their order. A refused one names no node: only its session is known. */
+export function sentBy(session: bigint, logDir: string, root?: string): readonly ("write" | "refused")[] {
+  return [...readTransactions(logDir, root)].flatMap((each) =>
+    each.session === session && (each.kind === "write" || each.kind === "refused") ? [each.kind] : [],
+  );
+}
+
 export const hex = (zxid: bigint): string => `0x${zxid.toString(16)}`;
 
 function logFiles(logDir: string): string[] {

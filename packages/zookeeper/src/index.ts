@@ -31,6 +31,7 @@ export {
   type MoveRank,
 } from "./committer.ts";
 export { ensureChroot } from "./chroot.ts";
+export { createMissing } from "./create-missing.ts";
 export type { Backoff } from "./backoff.ts";
 export type { OperationName, SessionHooks } from "./hooks.ts";
 export { keepSession, type KeeperOptions, type SessionKeeper } from "./keeper.ts";

@@ -1,5 +1,5 @@
 /** The frame of the queue's tree: made by whoever comes first. */
-import type { Op, Session } from "@sluice/zookeeper";
+import { createMissing, type Session } from "@sluice/zookeeper";
 import { BLOCK_IDS, blockOfShard } from "../ids.ts";
 import { paths } from "../paths.ts";
 import { records, type Layout } from "../records.ts";
@@ -17,35 +17,24 @@ export async function prepareQueue(
   ensembles?: Layout["ensembles"],
 ): Promise<Prepared> {
   const layout: Layout = { shards: SHARDS, block: BLOCK_IDS, tenants, ...(ensembles && { ensembles }) };
-  for (const group of [[paths.fleet], [paths.root], [paths.apis], [paths.terms, paths.shards]]) {
-    const problem = await make(
-      session,
-      group.map((path) => node(path)),
-    );
-    if (problem !== null) return { ok: false, problem };
-  }
-  const frames = Array.from({ length: SHARDS }, (_, shard) => make(session, shardFrame(shard)));
-  const [unmade] = (await Promise.all(frames)).flatMap((problem) => problem ?? []);
-  if (unmade !== undefined) return { ok: false, problem: unmade };
-  const problem = await make(session, [node(paths.layout, records.layout.encode(layout))]);
-  return problem === null ? readLayout(session) : { ok: false, problem };
+  const fault = await createMissing(session, [
+    ...[paths.fleet, paths.root, paths.apis, paths.terms, paths.shards].map((path) => node(path)),
+    ...Array.from({ length: SHARDS }, (_, shard) => shardFrame(shard)).flat(),
+    // The last one: where it stands, all of it stands.
+    node(paths.layout, records.layout.encode(layout)),
+  ]);
+  return fault === null ? readLayout(session) : { ok: false, problem: `${fault.code}: ${fault.detail}` };
 }
 
-const node = (path: string, data: Buffer = EMPTY): Op => ({ op: "create", path, data });
+const node = (path: string, data: Buffer = EMPTY) => ({ op: "create", path, data }) as const;
 
-function shardFrame(shard: number): readonly Op[] {
+function shardFrame(shard: number): readonly ReturnType<typeof node>[] {
   const ids = records.ids.encode({ next: blockOfShard(shard, 0), term: 0 });
   return [
     node(paths.shard(shard)),
     node(paths.ids(shard), ids),
     ...[paths.counters(shard), paths.jobs(shard), paths.groups(shard), paths.done(shard)].map((path) => node(path)),
   ];
-}
-
-/** All or nothing; that somebody else made them is as good. */
-async function make(session: Session, ops: readonly Op[]): Promise<string | null> {
-  const answer = await session.multi(ops);
-  return answer.ok || answer.code === "NODE_EXISTS" ? null : `${answer.code}: ${answer.detail}`;
 }
 
 async function readLayout(session: Session): Promise<Prepared> {

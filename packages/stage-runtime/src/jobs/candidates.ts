@@ -13,6 +13,8 @@ import { Waits } from "./waits.ts";
 
 /** In two lists so far apart, an entry that its proper worker did not take is anybody's. */
 const TAKE_OVER_MS = 1_000;
+/** Workers of an idle stage see a left-over at one moment: they must not all claim it at one moment. */
+const TAKE_OVER_JITTER_MS = 500;
 
 export class Candidates {
   readonly #scope: Scope;
@@ -21,8 +23,8 @@ export class Candidates {
   readonly #partition: Partition;
   readonly #overdue: OverdueScan;
   readonly #waits = new Waits();
-  /** Others' entries, since when they are known. */
-  #firstSeenMs = new Map<JobId, number>();
+  /** Others' entries, and from when on each is anybody's. */
+  #anybodysFromMs = new Map<JobId, number>();
   readonly #collections: Collections;
   readonly #lastTurns = new LastTurns();
   #backlog: Turns<QueueEntry>;
@@ -104,7 +106,6 @@ export class Candidates {
     await this.#overdue.look(entries, nowMs);
     this.#partition.among(workers);
     const isOwn = ({ id }: QueueEntry): boolean => this.#partition.isOwn(id);
-    const seen = this.#firstSeenMs;
     this.#rememberOthers(entries, isOwn, nowMs);
     const present = new Set(entries.map(({ id }) => id));
     this.#partition.keepOnly(present);
@@ -114,7 +115,7 @@ export class Candidates {
     const open = entries.filter(({ id }) => !this.#scope.inHand.has(id) && !this.#waits.waits(id, nowServerMs));
     const tiers = arrange(open, {
       isOwn,
-      isLeftOver: ({ id }) => nowMs - (seen.get(id) ?? nowMs) >= TAKE_OVER_MS,
+      isLeftOver: ({ id }) => nowMs >= (this.#anybodysFromMs.get(id) ?? Infinity),
       isOverdue: ({ id }) => this.#overdue.has(id),
       random: this.#scope.random,
     });
@@ -124,14 +125,16 @@ export class Candidates {
   }
 
   #rememberOthers(entries: readonly QueueEntry[], isOwn: (entry: QueueEntry) => boolean, nowMs: number): void {
-    const before = this.#firstSeenMs;
-    this.#firstSeenMs = new Map();
+    const before = this.#anybodysFromMs;
+    // One moment for all that are seen for the first time: with thousands of them there are not thousands of lists.
+    const fromMs = nowMs + TAKE_OVER_MS + TAKE_OVER_JITTER_MS * this.#scope.random();
+    this.#anybodysFromMs = new Map();
     this.#leftOverAtMs = Infinity;
     for (const entry of entries) {
       if (isOwn(entry)) continue;
-      const seenMs = before.get(entry.id) ?? nowMs;
-      this.#firstSeenMs.set(entry.id, seenMs);
-      if (nowMs - seenMs < TAKE_OVER_MS) this.#leftOverAtMs = Math.min(this.#leftOverAtMs, seenMs + TAKE_OVER_MS);
+      const anybodysFromMs = before.get(entry.id) ?? fromMs;
+      this.#anybodysFromMs.set(entry.id, anybodysFromMs);
+      if (anybodysFromMs > nowMs) this.#leftOverAtMs = Math.min(this.#leftOverAtMs, anybodysFromMs);
     }
   }
 }

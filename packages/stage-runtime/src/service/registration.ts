@@ -1,6 +1,6 @@
 /** The worker's node: ephemeral, written on change and seldom. The session is the heartbeat, not this node. */
 import { formatTimestamp, paths, records, type WorkerRecord } from "@sluice/queue-core";
-import type { Op } from "@sluice/zookeeper";
+import { createMissing, type Node, type Op } from "@sluice/zookeeper";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Progress } from "../duty.ts";
@@ -17,6 +17,17 @@ const NAME_TAKEN_RETRY_MS = 250;
 const STILL_WAITING_EVERY_MS = 10_000;
 /** Created and written once. */
 const NEW_NODE_VERSION = 1;
+
+/** What is where our node belongs. */
+type Place =
+  { readonly kind: "free" | "no-directory" | "no-answer" } | { readonly kind: "held"; readonly holder: Holder };
+
+/** For the node of another to go. */
+interface Wait {
+  met: Holder["session"] | null;
+  /** Since we met it, or last heard of a change of our own session. */
+  undisturbedSinceMs: number;
+}
 
 export interface RegistrationParts {
   readonly scope: Scope;
@@ -45,24 +56,19 @@ export class Registration {
     queue.session.lost.addEventListener("abort", deaf, { once: true });
   }
 
-  /** True when the node is there; false when the session ended first. */
+  /**
+   * True when the node is there; false when the session ended first. The place is looked at before it is written to: the
+   * server logs a refused transaction too, and this may go on for a minute.
+   */
   async enter(): Promise<boolean> {
     const { queue, log } = this.#parts.scope;
     const { session, clock } = queue;
     const complaints = new Seldom(clock, STILL_WAITING_EVERY_MS);
-    let met: Holder["session"] | null = null;
-    let undisturbedSinceMs = clock.monotonicMs();
-    const stopListening = session.onState(() => (undisturbedSinceMs = clock.monotonicMs()));
+    const wait: Wait = { met: null, undisturbedSinceMs: clock.monotonicMs() };
+    const stopListening = session.onState(() => (wait.undisturbedSinceMs = clock.monotonicMs()));
     try {
       while (!session.lost.aborted) {
-        if (await this.#make([])) return true;
-        const holder = await this.#holder();
-        if (holder !== null && holder.session !== met) {
-          met = holder.session;
-          undisturbedSinceMs = clock.monotonicMs();
-        }
-        const waitedMs = clock.monotonicMs() - undisturbedSinceMs;
-        const entered = holder === null ? null : await this.#enterOver(holder, waitedMs, complaints);
+        const entered = await this.#enterAt(await this.#look(), wait, complaints);
         if (entered !== null) return entered;
         await pause(NAME_TAKEN_RETRY_MS);
       }
@@ -71,6 +77,26 @@ export class Registration {
     }
     log.info("the session ended before the worker was registered");
     return false;
+  }
+
+  /** null: not yet. */
+  async #enterAt(place: Place, wait: Wait, complaints: Seldom): Promise<boolean | null> {
+    switch (place.kind) {
+      case "no-answer":
+        return null;
+      case "no-directory":
+        return (await this.#makeDirectory()) && (await this.#make([])) ? true : null;
+      case "free":
+        return (await this.#make([])) ? true : null;
+      case "held": {
+        const nowMs = this.#parts.scope.queue.clock.monotonicMs();
+        if (place.holder.session !== wait.met) {
+          wait.met = place.holder.session;
+          wait.undisturbedSinceMs = nowMs;
+        }
+        return await this.#enterOver(place.holder, nowMs - wait.undisturbedSinceMs, complaints);
+      }
+    }
   }
 
   /** null: not yet. */
@@ -114,7 +140,6 @@ export class Registration {
       ],
     });
     if (answer.ok) this.#nodeVersion = NEW_NODE_VERSION;
-    else if (answer.code === "NO_NODE" && before.length === 0) await this.#makeParent();
     return answer.ok;
   }
 
@@ -140,26 +165,24 @@ export class Registration {
     if (!(await this.#make([{ op: "delete", path: this.#path, version: this.#nodeVersion }]))) await this.#write();
   }
 
-  /** null: nobody has it, or nobody answers. */
-  async #holder(): Promise<Holder | null> {
-    const node = await this.#parts.scope.queue.session.get(this.#path);
-    if (!node.ok) return null;
-    const { ephemeralOwner, version } = node.value.stat;
-    const record = records.worker.decode(node.value.data);
-    return {
-      session: ephemeralOwner,
-      version,
-      instance: record.ok ? (record.value.instance ?? null) : null,
-      sessionTimeoutMs: record.ok ? (record.value.session_timeout_ms ?? null) : null,
-      where: record.ok ? `process ${record.value.pid} on ${record.value.host}` : "of which nothing can be read",
-    };
+  async #look(): Promise<Place> {
+    const { queue, actor } = this.#parts.scope;
+    const answers = await queue.session.readMany([{ get: paths.stageWorkers(actor.stage) }, { get: this.#path }]);
+    if (!answers.ok) return { kind: "no-answer" };
+    const [directory, node] = answers.value;
+    if (directory?.kind === "none") return { kind: "no-directory" };
+    if (node?.kind === "node") return { kind: "held", holder: holderIn(node.node) };
+    return { kind: node?.kind === "none" ? "free" : "no-answer" };
   }
 
   /** A service outside the pipeline (admin, say) has no directory yet. */
-  async #makeParent(): Promise<void> {
-    const { queue, actor } = this.#parts.scope;
+  async #makeDirectory(): Promise<boolean> {
+    const { queue, actor, log } = this.#parts.scope;
     const path = paths.stageWorkers(actor.stage);
-    await queue.committer.submit({ rank: "operator", ops: [{ op: "create", path, data: Buffer.alloc(0) }] });
+    const fault = await createMissing(queue.session, [{ op: "create", path, data: Buffer.alloc(0) }]);
+    if (fault !== null)
+      log.warn({ path, code: fault.code, detail: fault.detail }, "the directory of these workers could not be made");
+    return fault === null;
   }
 
   async #write(): Promise<void> {
@@ -205,6 +228,17 @@ export class Registration {
       ...(progress.length === 0 ? {} : { progress: Object.fromEntries(progress) }),
     };
   }
+}
+
+function holderIn({ data, stat: { ephemeralOwner, version } }: Node): Holder {
+  const record = records.worker.decode(data);
+  return {
+    session: ephemeralOwner,
+    version,
+    instance: record.ok ? (record.value.instance ?? null) : null,
+    sessionTimeoutMs: record.ok ? (record.value.session_timeout_ms ?? null) : null,
+    where: record.ok ? `process ${record.value.pid} on ${record.value.host}` : "of which nothing can be read",
+  };
 }
 
 const NOTE_MAX = 100;
