@@ -4,8 +4,6 @@
  * with null, which means that nobody knows, and whoever wants to go on takes a new term.
  */
 import type { Op, Session } from "@sluice/zookeeper";
-import type { Slot } from "../memory/ready-index.ts";
-import { type Waiter, Waiters } from "../memory/waiters.ts";
 import { TRANSACTION_BYTES_MAX } from "../limits.ts";
 import { paths } from "../paths.ts";
 import type { EndedRun, RunArchive } from "../run-archive.ts";
@@ -22,6 +20,7 @@ import { History } from "./history.ts";
 import { loadShard, type Tree } from "./load.ts";
 import { Pipeline, type PipelineHooks, sizeOf } from "./pipeline.ts";
 import { leaveTerm, takeTerm, type Term } from "./term.ts";
+import { hasJobs, WaitingLine } from "./waiting-line.ts";
 import { Writer } from "./writer.ts";
 
 export interface OwnerPorts {
@@ -65,17 +64,11 @@ export async function ownShard(shard: number, ports: OwnerPorts, from?: number |
   return { ok: true, owner: new ShardOwner(taken.term, loading.tree, ports) };
 }
 
-interface Waiting {
-  readonly command: GetJobs;
-  readonly answer: (reply: Reply | null) => void;
-}
-
 /** So that a timer never runs over, and a clock that was set is noticed. */
 const LONGEST_REST_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** A clock that goes back further was set, and is believed. */
 const STEP_BACK_MS = 1_000;
-const NO_JOB = reply(STATUS.noJobFound);
 const BROKEN = reply(STATUS.broken);
 
 export class ShardOwner {
@@ -86,7 +79,7 @@ export class ShardOwner {
   readonly #pipeline: Pipeline;
   readonly #done: DoneIndex;
   readonly #history: History;
-  readonly #waiters = new Waiters<Waiting>();
+  readonly #line: WaitingLine;
   readonly #over = new AbortController();
   readonly #problems: readonly string[];
   #stopTimer: (() => void) | null = null;
@@ -103,6 +96,13 @@ export class ShardOwner {
     const { session, archive = null } = ports;
     this.#history = new History({ session, shard: term.shard, index: tree.done, archive });
     this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
+    this.#line = new WaitingLine({
+      best: (wanted) => this.#shard.index.best(wanted),
+      takeWoken: () => this.#shard.takeWoken(),
+      carryOut: (command) => this.#carryOut(command),
+      whenWritten: (listener) => this.#pipeline.whenWritten(listener),
+      onLeft: () => ports.onDue?.(),
+    });
     this.#clearOldCounters(tree);
     for (const unit of this.#shard.takeUnits()) this.#pipeline.write(this.#writer.opsOf(unit));
     this.#shard.takeWoken();
@@ -147,7 +147,7 @@ export class ShardOwner {
       // Surely not done, though the term may be over: who does not know would ask again, and end the next term too.
       if (answer === BROKEN) resolve(answer);
       else this.#pipeline.whenWritten((written) => resolve(written ? this.#withRuns(command, answer) : null));
-      this.#serveWaiters();
+      this.#line.serve();
       this.#rest();
     });
   }
@@ -163,16 +163,14 @@ export class ShardOwner {
     const first = await this.ask(command);
     if (first === null || hasJobs(first) || timeoutMs <= 0 || gone?.aborted === true || this.over.aborted) return first;
     return new Promise((resolve) => {
-      const dismiss = (): void => this.#dismiss(waiter);
+      const settled = new AbortController();
       const answer = (reply: Reply | null): void => {
-        // A connection waits again and again, and has one signal.
-        gone?.removeEventListener("abort", dismiss);
+        settled.abort();
         resolve(reply);
       };
-      const waiter = this.#waiters.add(command.wanted, this.#now() + timeoutMs, { command, answer });
-      gone?.addEventListener("abort", dismiss, { once: true });
-      // Something may have come while the first answer was on its way.
-      this.#serve(waiter);
+      const dismiss = this.#line.add({ command, answer }, this.#now() + timeoutMs);
+      // A connection waits again and again, and has one signal.
+      if (!settled.signal.aborted) gone?.addEventListener("abort", dismiss, { once: true, signal: settled.signal });
       this.#rest();
     });
   }
@@ -249,51 +247,6 @@ export class ShardOwner {
       .catch((error: unknown) => this.#ports.onMistake?.(error, "notices"));
   }
 
-  /** One job, one wake-up. */
-  #serveWaiters(): void {
-    let isLeft = false;
-    for (let woken = this.#shard.takeWoken(); woken.length > 0; woken = this.#shard.takeWoken()) {
-      for (const slot of woken) {
-        if (!this.#serveAll(slot)) isLeft = true;
-      }
-    }
-    if (isLeft) this.#ports.onDue?.();
-  }
-
-  /**
-   * Who is woken for this job takes the best one, which may be another: then this job still waits, and so may somebody who
-   * wants it. False: it is left.
-   */
-  #serveAll(slot: Slot): boolean {
-    while (slot.heap !== null) {
-      const waiter = this.#waiters.firstFor(slot);
-      if (waiter === null) return false;
-      this.#serve(waiter);
-      // Whoever is still waiting could not be served: a mistake, and not to be repeated without end.
-      if (waiter.at >= 0) return false;
-    }
-    return true;
-  }
-
-  #serve(waiter: Waiter<Waiting>): void {
-    const { command, answer } = waiter.value;
-    while (this.#shard.index.best(waiter.wanted) !== null) {
-      const given = this.#carryOut(command);
-      // Poison is nobody's: what comes after it may be theirs.
-      if (!hasJobs(given) && given !== BROKEN) continue;
-      if (waiter.at < 0) return;
-      this.#waiters.remove(waiter);
-      this.#pipeline.whenWritten((written) => answer(written ? given : null));
-      return;
-    }
-  }
-
-  #dismiss(waiter: Waiter<Waiting>): void {
-    if (waiter.at < 0) return;
-    this.#waiters.remove(waiter);
-    waiter.value.answer(NO_JOB);
-  }
-
   #rest(): void {
     const next = this.#nextMoment();
     // A timer that comes too early finds nothing to do and rests again: cheaper than a new one for each lease that ends.
@@ -308,15 +261,15 @@ export class ShardOwner {
   #nextMoment(): number {
     if (this.over.aborted) return Infinity;
     if (this.#shard.hasDead) return 0;
-    return Math.min(this.#shard.nextEvent() ?? Infinity, this.#waiters.nextDeadline() ?? Infinity);
+    return Math.min(this.#shard.nextEvent() ?? Infinity, this.#line.nextDeadline() ?? Infinity);
   }
 
   #wake(): void {
     this.#wakeAt = Infinity;
     if (this.over.aborted) return;
     this.#carryOut({ verb: "Tick" });
-    this.#serveWaiters();
-    for (const { value } of this.#waiters.expire(this.#now())) value.answer(NO_JOB);
+    this.#line.serve();
+    this.#line.expire(this.#now());
     this.#rest();
   }
 
@@ -342,10 +295,7 @@ export class ShardOwner {
   #onOver(why: string): void {
     this.#stopTimer?.();
     this.#over.abort(new Error(why));
-    for (const waiter of this.#waiters.all()) {
-      this.#waiters.remove(waiter);
-      waiter.value.answer(null);
-    }
+    this.#line.close();
   }
 }
 
@@ -354,5 +304,3 @@ function refuseOversized(ops: readonly Op[]): void {
   const bytes = sizeOf(ops);
   if (bytes > TRANSACTION_BYTES_MAX) throw new Error(`a transaction of ${bytes} bytes`);
 }
-
-const hasJobs = ({ content }: Reply): boolean => content.kind === "taken" && content.jobs.length > 0;
