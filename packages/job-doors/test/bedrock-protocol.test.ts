@@ -240,6 +240,24 @@ describe("A9: texts that are JSON by themselves are written as they are", () => 
       cancelledChildJobs: [],
     });
   });
+
+  test("a resumed parent is told of its ended children without asking for all fields", async () => {
+    await nc.say("CreateJob", "name: foo");
+    await nc.say("GetJob", "name: foo");
+    for (const name of ["done", "cancelled"])
+      await nc.say("CreateJob", `name: ${name}`, 'data: {"c":1}', "parentJobID: 1");
+    await nc.say("FinishJob", "jobID: 1");
+    await nc.say("GetJob", "name: done");
+    await nc.say("FinishJob", "jobID: 2");
+    await nc.say("CancelJob", "jobID: 3");
+    expect(await content("GetJob", "name: foo")).toEqual({
+      jobID: 1,
+      name: "foo",
+      data: {},
+      finishedChildJobs: [{ jobID: 2, data: { c: 1 } }],
+      cancelledChildJobs: [{ jobID: 3, data: { c: 1 } }],
+    });
+  });
 });
 
 describe("A10: errors", () => {
@@ -277,6 +295,34 @@ test("fields may stand in the content, as a JSON object", async () => {
     name: "foo",
     data: { a: 1 },
     priority: 1000,
+  });
+});
+
+describe("a connection for each command", () => {
+  const say = (...lines: readonly string[]): Promise<string> => new WireTalk(queue).say(...lines);
+
+  test.each([
+    ["FinishJob", "404 No job with this jobID"],
+    ["RetryJob", "QUEUED"],
+    ["FailJob", "FAILED"],
+  ])("after a re-offer the present holder says %s without a lease", async (verb, after) => {
+    await say("CreateJob", "name: foo", "retryAfter: +5 SECONDS");
+    await say("GetJob", "name: foo");
+    await queue.pass(5_000);
+    expect(contentOf(await say("GetJob", "name: foo"))).toMatchObject({ jobID: 1, data: { retryAfterCount: 1 } });
+    expect(statusOf(await say(verb, "jobID: 1"))).toBe("200 OK");
+    const queried = await say("QueryJob", "jobID: 1");
+    expect(queried).toContain(after);
+  });
+
+  test("a named worker is known over all its connections: the one that was overtaken is refused", async () => {
+    await say("CreateJob", "name: foo", "retryAfter: +5 SECONDS");
+    await say("GetJob", "name: foo", "worker: w1");
+    await queue.pass(5_000);
+    await say("GetJob", "name: foo", "worker: w2");
+    expect(statusOf(await say("FinishJob", "jobID: 1", "worker: w1"))).toBe("405 This job was given to another worker");
+    expect(statusOf(await say("FinishJob", "jobID: 1", "worker: w2"))).toBe("200 OK");
+    expect(statusOf(await say("GetJob", "name: foo", `worker: ${"w".repeat(129)}`))).toBe("402 Malformed worker");
   });
 });
 

@@ -72,7 +72,7 @@ describe("commands over HTTP", () => {
     ["QueryJob", { jobID: "01" }, 400, "402 Malformed jobID"],
     ["QueryJob", { jobID: 7 }, 404, "404 No job with this jobID"],
     ["GetJob", { name: "foo" }, 404, "404 No job found"],
-    ["GetJobs", { name: "foo" }, 400, "402 Missing numResults"],
+    ["GetJobs", { name: "foo" }, 404, "404 No job found"],
   ])("%s %j is refused in the words of the document", async (verb, body, status, words) => {
     const response = await call(verb, body);
     expect(response.status).toBe(status);

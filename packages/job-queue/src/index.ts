@@ -75,6 +75,7 @@ export {
   RESULT_BYTES,
   TRANSACTION_BYTES,
   TREE_BYTES,
+  WORKER_BYTES,
 } from "./limits.ts";
 export { checkQueue, type QueueViolation } from "./check/check.ts";
 export type { LoggedOp, LoggedTransaction } from "./check/model.ts";

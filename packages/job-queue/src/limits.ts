@@ -26,6 +26,10 @@ export const CRASHED_BYTES = 60 * 1024;
 /** How many events a record keeps. */
 export const EVENTS_KEPT = 12;
 
+/** Cancelled jobs without a parent: how long they are shown, and how many of a shard at most. */
+export const CANCELLED_KEPT_MS = 3_600_000;
+export const CANCELLED_KEPT = 1_000;
+
 /** A job that was taken this often without an end, or whose lease lapsed this often, is poison. */
 export const TAKEN_MAX = 10;
 

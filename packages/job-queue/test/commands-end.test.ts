@@ -2,6 +2,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { Bench } from "./support/bench.ts";
 
+const TOO_LATE = "405 Can only cancel jobs that have not yet changed to RUNNING";
+
 /** A parent that waits for its children, which are ready. */
 function family(bench: Bench, children = 1): { readonly parent: number; readonly ids: readonly number[] } {
   const parent = bench.create({ name: "parent" });
@@ -109,28 +111,73 @@ describe("F: how a run ends", () => {
     expect(bench.query(id)).toMatchObject({ state: "FAILED", data: '{"why":"x"}', nextRun: "2026-11-16 13:00:00" });
   });
 
-  test("F12: CancelJob is for children that have not run; the last one wakes its parent", () => {
+  test("F12: CancelJob is for jobs that do not run yet; the last child wakes its parent", () => {
     const bench = new Bench();
     const { parent, ids } = family(bench, 3);
     expect(bench.ask("CancelJob", { jobID: parent })).toBe("404 Invalid jobID - Cannot cancel a job with children");
-    expect(bench.ask("CancelJob", { jobID: bench.create() })).toBe(
-      "404 Invalid jobID - Cannot cancel a job without a parent",
-    );
     const running = bench.get("child").view.jobID;
-    expect([bench.ask("CancelJob", { jobID: running }), bench.state(running)]).toEqual(["200 OK", "RUNNING"]);
+    expect([bench.ask("CancelJob", { jobID: running }), bench.state(running)]).toEqual([TOO_LATE, "RUNNING"]);
     for (const id of ids.slice(1)) bench.ask("CancelJob", { jobID: id });
     expect([...ids, parent].map((id) => bench.state(id))).toEqual(["RUNNING", "CANCELLED", "CANCELLED", "PAUSED"]);
-    bench.ask("FailJob", { jobID: running });
-    bench.ask("CancelJob", { jobID: running });
-    expect([bench.state(running), bench.state(parent)]).toEqual(["CANCELLED", "QUEUED"]);
+    bench.ask("FinishJob", { jobID: running });
+    expect(bench.ask("CancelJob", { jobID: running })).toBe(TOO_LATE);
+    expect([bench.state(running), bench.state(parent)]).toEqual(["FINISHED", "QUEUED"]);
   });
 
-  test("F12: a child that waits for its parent is left as it is", () => {
+  test("F12: a child that waits for its parent has not run, and can be cancelled", () => {
     const bench = new Bench();
     const parent = bench.create({ name: "parent" });
     bench.get("parent");
     const child = bench.create({ name: "child", parentJobID: parent });
-    expect([bench.ask("CancelJob", { jobID: child }), bench.state(child)]).toEqual(["200 OK", "PAUSED"]);
+    expect([bench.ask("CancelJob", { jobID: child }), bench.state(child)]).toEqual(["200 OK", "CANCELLED"]);
+    expect([bench.ask("FinishJob", { jobID: parent }), bench.state(parent)]).toEqual(["200 OK", "-"]);
+  });
+
+  test("F12: a job without a parent is CANCELLED, never runs, and is gone after an hour", () => {
+    const bench = new Bench();
+    const id = bench.create({ repeat: "HOURLY" });
+    expect([bench.ask("CancelJob", { jobID: id }), bench.state(id)]).toEqual(["200 OK", "CANCELLED"]);
+    expect(bench.ask("CancelJob", { jobID: id })).toBe("200 OK");
+    expect(bench.ask("GetJob", { name: "job" })).toBe("404 No job found");
+    bench.pass(3_599_999);
+    bench.takeOver();
+    bench.pass(0);
+    expect(bench.state(id)).toBe("CANCELLED");
+    expect(bench.shard.nextEvent()).toBe(bench.now + 1);
+    bench.pass(1);
+    expect([bench.state(id), bench.written.size]).toEqual(["-", 0]);
+  });
+
+  test("F12: a unique job is made anew when the one of its name was cancelled", () => {
+    const bench = new Bench();
+    const cancelled = bench.create({ unique: "true" });
+    bench.ask("CancelJob", { jobID: cancelled });
+    const next = bench.create({ unique: "true" });
+    expect([next !== cancelled, bench.create({ unique: "true" })]).toEqual([true, next]);
+  });
+
+  test("F12: of many cancelled jobs the last thousand are kept", () => {
+    const bench = new Bench();
+    const ids = Array.from({ length: 1_002 }, () => bench.create());
+    for (const jobID of ids) bench.ask("CancelJob", { jobID });
+    expect(ids.map((id) => bench.state(id))).toEqual(["-", "-", ...Array<string>(1_000).fill("CANCELLED")]);
+  });
+
+  test.each([{}, { retryAfter: "+1 HOUR" }])("F12: what runs or has failed is not cancelled (%j)", (params) => {
+    const bench = new Bench();
+    const id = bench.create(params);
+    bench.get();
+    expect([bench.ask("CancelJob", { jobID: id }), bench.ask("FailJob", { jobID: id })]).toEqual([TOO_LATE, "200 OK"]);
+    expect([bench.ask("CancelJob", { jobID: id }), bench.state(id)]).toEqual([TOO_LATE, "FAILED"]);
+  });
+
+  test("F12: a cancelled job that is requeued runs and retries like any other", () => {
+    const bench = new Bench();
+    const id = bench.create();
+    bench.ask("CancelJob", { jobID: id });
+    bench.ask("RequeueJobs", { jobIDs: id });
+    bench.get();
+    expect([bench.ask("RetryJob", { jobID: id }), bench.state(id)]).toEqual(["200 OK", "QUEUED"]);
   });
 
   test("F13: DeleteJob is not for what runs or waits for children; children go with their parent", () => {
@@ -194,12 +241,13 @@ describe("G: retryAfter", () => {
     expect(bench.get().view.jobID).toBe(id);
   });
 
-  test("G3, G4, G5: each taking is counted, except for manual ones; the eleventh fails it; an end forgets the count", () => {
+  test("G3, G4, G5: each take is counted, except for manual ones; the eleventh fails the job; an end resets the count", () => {
     const bench = new Bench();
     const id = bench.create({ retryAfter: "+1 SECOND" });
     const manual = bench.create({ name: "manual/job", retryAfter: "+1 SECOND" });
     for (let n = 1; n <= 10; n++) {
-      expect(JSON.parse(bench.get().view.data)).toEqual({ retryAfterCount: n });
+      expect(bench.get().view.data).toBe(n === 1 ? "{}" : `{"retryAfterCount":${n - 1}}`);
+      expect(bench.query(id)["data"]).toBe(`{"retryAfterCount":${n}}`);
       expect(bench.get("manual*").view.data).toBe("{}");
       bench.now += 1000;
     }
@@ -208,18 +256,39 @@ describe("G: retryAfter", () => {
     const other = bench.create({ retryAfter: "+1 SECOND" });
     const { token } = bench.get();
     bench.ask("RetryJob", { jobID: other, lease: token });
-    expect(bench.get().view.data).toBe('{"retryAfterCount":1}');
+    expect([bench.get().view.data, bench.query(other)["data"]]).toEqual(["{}", '{"retryAfterCount":1}']);
   });
 
-  test("G7: a late finish of a job that was given to another is refused; its new holder's is not", () => {
+  test("G3: a holder that sends its data back does not lower the count; an operator can set it", () => {
     const bench = new Bench();
     const id = bench.create({ retryAfter: "+1 SECOND" });
-    const first = bench.get();
+    bench.get();
     bench.now += 1000;
-    const second = bench.get();
-    expect(bench.ask("FinishJob", { jobID: id, lease: first.token })).toBe("405 This job was given to another worker");
-    expect(bench.ask("FinishJob", { jobID: id })).toBe("405 This job was given to another worker");
-    expect(bench.ask("FinishJob", { jobID: id, lease: second.token })).toBe("200 OK");
+    const { view } = bench.get();
+    bench.ask("UpdateJob", { jobID: id, data: view.data });
+    expect(bench.query(id)["data"]).toBe('{"retryAfterCount":2}');
+    bench.ask("RequeueJobs", { jobIDs: id });
+    bench.ask("UpdateJob", { jobID: id, data: '{"retryAfterCount":0}' });
+    expect(bench.query(id)["data"]).toBe("{}");
+  });
+
+  test.each(["FinishJob", "RetryJob", "FailJob"])("G7: after a re-offer the present holder may call %s", (verb) => {
+    const overtaken = "405 This job was given to another worker";
+    const taken = () => {
+      const bench = new Bench();
+      const id = bench.create({ retryAfter: "+1 SECOND" });
+      const first = bench.get("job", {}, "default", "w1");
+      bench.now += 1000;
+      return { bench, id, first, second: bench.get("job", {}, "default", "w2") };
+    };
+    const { bench, id, first } = taken();
+    expect(bench.ask(verb, { jobID: id, lease: first.token })).toBe(overtaken);
+    expect(bench.ask(verb, { jobID: id }, "default", "w1")).toBe(overtaken);
+    expect(bench.ask(verb, { jobID: id }, "default", "w2")).toBe("200 OK");
+    for (const present of [(t: string) => ({ lease: t }), () => ({})]) {
+      const again = taken();
+      expect(again.bench.ask(verb, { jobID: again.id, ...present(again.second.token) }, "default", "")).toBe("200 OK");
+    }
   });
 });
 
@@ -268,8 +337,7 @@ describe("a lease", () => {
     bench.pass(1);
     expect(bench.state(id)).toBe("QUEUED");
     const second = bench.get();
-    for (const lease of [first.token, ""])
-      expect(bench.ask("FinishJob", { jobID: id, lease })).toBe("405 This job was given to another worker");
+    expect(bench.ask("FinishJob", { jobID: id, lease: first.token })).toBe("405 This job was given to another worker");
     expect(bench.ask("FinishJob", { jobID: id, lease: second.token })).toBe("200 OK");
   });
 
@@ -317,12 +385,28 @@ describe("a lease", () => {
     expect(bench.state(id)).toBe("FAILED");
   });
 
-  test("of a job with retryAfter gives it back before its time", () => {
+  test("of a job with retryAfter does not run out: the job is its taker's until nextRun", () => {
     const bench = new Bench();
-    bench.create({ retryAfter: "+1 HOUR" });
+    const id = bench.create({ retryAfter: "+1 HOUR" });
+    const { token } = bench.get();
+    const { nextRun } = bench.query(id);
+    bench.pass(14_000);
+    bench.takeOver();
+    bench.run({ verb: "ReleaseWorker", worker: "w" });
+    bench.pass(3_600_000 - 14_001);
+    expect([bench.query(id)["state"], bench.query(id)["nextRun"]]).toEqual(["RUNQUEUED", nextRun]);
+    expect(bench.ask("GetJob", { name: "job" })).toBe("404 No job found");
+    bench.pass(1);
+    expect(bench.get().view.jobID).toBe(id);
+    expect(bench.ask("FinishJob", { jobID: id, lease: token })).toBe("405 This job was given to another worker");
+  });
+
+  test("of a job with retryAfter ends with maxRunTime", () => {
+    const bench = new Bench();
+    const id = bench.create({ retryAfter: "+1 HOUR", maxRunTime: 12_000 });
     bench.get();
-    bench.pass(10_000);
-    expect(bench.get().view.data).toBe('{"retryAfterCount":2}');
+    bench.pass(12_000);
+    expect(bench.state(id)).toBe("QUEUED");
   });
 
   test.each([{}, { repeat: "HOURLY" }])(

@@ -12,9 +12,10 @@ describe("D: GetJob and GetJobs", () => {
     expect(bench.ask("GetJob", { name: "a", numResults: 1 })).toBe(
       "402 Cannot use numResults with GetJob; try GetJobs",
     );
-    expect(bench.ask("GetJobs", { name: "a" })).toBe("402 Missing numResults");
+    expect(bench.ask("GetJobs", { name: "a" })).toBe("404 No job found");
     expect(bench.ask("GetJob", { name: "a", jobPriority: 3 })).toBe("402 Invalid priority value"); // D3
-    bench.create({ name: "a" });
+    for (let n = 0; n < 2; n++) bench.create({ name: "a" });
+    expect(names(bench.content("GetJobs", { name: "a" }))).toEqual(["a"]);
     expect(names(bench.content("GetJobs", { name: "a", numResults: -5 }))).toEqual(["a"]);
   });
 

@@ -46,13 +46,19 @@ const later = {
   commandExecuteTime: z.int().min(0).optional().meta({ description: "µs since 1970: 202 at once, and done then" }),
 };
 
+const worker = z
+  .string()
+  .max(128)
+  .optional()
+  .meta({ description: "the caller's name: the job's owner, once it takes it" });
+
 const getFields = {
   ...later,
   name: z.string().optional().meta({ description: "a pattern (* ? [...]), or several names with commas between them" }),
   jobPriority,
   mockRequest: flag,
   getMockedJobs: flag,
-  worker: z.string().max(128).optional().meta({ description: "who takes it; stands in the record as its owner" }),
+  worker,
   leaseMs: number.meta({ description: "how long it is the caller's without a word from them: 1,000 to 3,600,000" }),
   connection: z.enum(["wait", "forget"]).optional(),
   timeout: z.int().min(0).max(3_600_000).optional().meta({ description: "ms to wait; 110,000 if not said" }),
@@ -60,6 +66,7 @@ const getFields = {
 
 const ofJob = z.strictObject({ ...later, jobID });
 const holder = { ...later, jobID, data, lease };
+const ended = { ...holder, worker };
 const ending = {
   exitCode: z.int().optional().meta({ description: "1xx retry, 2xx ok, 4xx failed, 5xx error" }),
   result: z.string().optional().meta({ description: "any text, up to 16 MB" }),
@@ -89,10 +96,10 @@ export const COMMAND_BODIES = {
     jobPriority,
     step: z.string().optional(),
   }),
-  FinishJob: z.strictObject({ ...holder, ...ending }),
-  FailJob: z.strictObject({ ...holder, ...ending }),
+  FinishJob: z.strictObject({ ...ended, ...ending }),
+  FailJob: z.strictObject({ ...ended, ...ending }),
   RetryJob: z.strictObject({
-    ...holder,
+    ...ended,
     ...ending,
     nextRun,
     delay: number.meta({ description: "seconds" }),
@@ -103,7 +110,8 @@ export const COMMAND_BODIES = {
   RequeueJobs: z.strictObject({ ...later, jobIDs: z.array(z.int()).optional(), name, decrementFailures: flag }),
   CrashBedrockJob: z.strictObject({
     ...later,
-    name: z.string().optional().meta({ description: "patterns (* ? [...]), with commas: their due jobs fail" }),
+    names: z.string().optional().meta({ description: "patterns (* ? [...]), with commas: their due jobs fail" }),
+    name: z.string().optional().meta({ description: "the same as names" }),
   }),
   ClearCrashedBedrockJobs: z.strictObject(later),
   Status: z.strictObject({}),

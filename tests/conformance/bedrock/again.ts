@@ -29,13 +29,13 @@ export const AGAIN: Cases = {
     },
   },
   G3: {
-    says: "each taking is counted in its data, except for names that begin with manual",
+    says: "each take is counted in its data, except for names that begin with manual; a taker sees the count before its own",
     run: async (stage) => {
       const me = hand(stage);
       const [name, manual] = [stage.name(), `manual${stage.name()}`];
       for (const each of [name, manual]) await me.create({ name: each, retryAfter: "+0 SECONDS" });
-      for (const count of [1, 2, 3]) {
-        expect((await me.get(name))["data"]).toEqual({ retryAfterCount: count });
+      for (const before of [{}, { retryAfterCount: 1 }, { retryAfterCount: 2 }]) {
+        expect((await me.get(name))["data"]).toEqual(before);
         expect((await me.get(manual))["data"]).toEqual({});
       }
     },
@@ -58,7 +58,8 @@ export const AGAIN: Cases = {
       await me.get();
       const { lease } = await me.taken();
       await me.ok("RetryJob", { jobID, lease });
-      expect((await me.get())["data"]).toEqual({ retryAfterCount: 1 });
+      expect((await me.query(jobID))["data"]).toEqual({});
+      expect((await me.get())["data"]).toEqual({});
     },
   },
   G6: {
@@ -72,16 +73,18 @@ export const AGAIN: Cases = {
     },
   },
   G7: {
-    says: "a late finish of a job that was given to another is refused; its new holder's is not",
+    says: "an end by a holder that surely was overtaken is refused; the present holder's is not, also without a lease",
     run: async (stage) => {
       const [first, second] = [hand(stage, stage.another()), hand(stage, stage.another())];
       const jobID = await first.create({ retryAfter: "+0 SECONDS" });
-      const old = await first.taken();
-      const present = await second.taken();
+      const old = await first.taken(stage.name(), { worker: "w1" });
+      const present = await second.taken(stage.name(), { worker: "w2" });
       expect([old.job.jobID, present.job.jobID]).toEqual([jobID, jobID]);
-      for (const lease of [old.lease, ""])
-        expect(await first.status("FinishJob", { jobID, lease })).toBe("405 This job was given to another worker");
-      expect(await second.status("FinishJob", { jobID, lease: present.lease })).toBe(OK);
+      for (const overtaken of [{ lease: old.lease }, { lease: "", worker: "w1" }])
+        expect(await first.status("FinishJob", { jobID, ...overtaken })).toBe(
+          "405 This job was given to another worker",
+        );
+      expect(await hand(stage, stage.another()).status("FinishJob", { jobID })).toBe(OK);
     },
   },
 };

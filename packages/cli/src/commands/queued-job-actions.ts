@@ -56,7 +56,7 @@ const to = (context: Context) => ({ params: { tenant: tenantOf(context) } });
 const VERBS: readonly Verb[] = [
   {
     verb: "cancel",
-    says: "Cancel children that do not run yet",
+    says: "Cancel jobs that do not run yet",
     grave: true,
     examples: ["q cancel 1 --yes"],
     send: (context, jobID) => context.jobs.call(JOBS.cancelJob, { ...to(context), body: { jobID } }),

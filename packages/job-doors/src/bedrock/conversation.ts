@@ -1,5 +1,6 @@
 /** What is said over one connection: a request in, an answer out. */
 import {
+  type Caller,
   type Command,
   isNestedDeeper,
   isStatus,
@@ -8,6 +9,7 @@ import {
   REQUEST_DEPTH,
   type Status,
   STATUS,
+  WORKER_BYTES,
 } from "@sluice/job-queue";
 import {
   type Answer,
@@ -122,7 +124,8 @@ export class Conversation {
     const lowered = Object.entries(textsOf(body)).map(([key, text]) => [key.toLowerCase(), text] as const);
     const fields: Record<string, string> = { ...Object.fromEntries(lowered), ...Object.fromEntries(headers) };
     if (name === "query") return readQuery(fields["query"] ?? "", tenant);
-    const caller = { kind: "connection", worker: this.#peer.name } as const;
+    const caller = callerIn(fields, this.#peer.name);
+    if (isStatus(caller)) return caller;
     const command = readCommand(verb, fields, { tenant, caller });
     return isStatus(command) ? command : this.leases.withToken(command);
   }
@@ -160,6 +163,13 @@ export class Conversation {
     if (answer === LATE) this.#ports.errands.start(async () => giveBack(queue, tenant, await asked));
     return answer;
   }
+}
+
+/** The header `worker` names a caller over all its connections; without it a job is taken in the name of the connection. */
+function callerIn({ worker = "" }: Readonly<Record<string, string>>, connection: string): Caller | Status {
+  if (worker === "") return { kind: "connection", worker: connection };
+  if (Buffer.byteLength(worker) > WORKER_BYTES || /\p{Cc}/u.test(worker)) return STATUS.malformed("worker");
+  return { kind: "worker", worker };
 }
 
 function readQuery(query: string, tenant: string): Command | Status {

@@ -4,10 +4,10 @@
  */
 import type { ChildView, JobView, StateView, Taken } from "@sluice/job-queue";
 
-/** Of a job, `some` shows what the document's sample session shows, `all` everything. */
+/** Of a job, `some` shows what the document's sample session shows, and a resumed parent its ended children; `all` everything. */
 export type Shown = "some" | "all";
 
-const SOME: readonly string[] = ["data", "jobID", "name", "state"];
+const SOME: readonly string[] = ["data", "jobID", "name", "state", "finishedChildJobs", "cancelledChildJobs"];
 /** JSON already. */
 const RAW: readonly string[] = ["data", "parentData"];
 

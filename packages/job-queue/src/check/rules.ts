@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { blockOf, shardOf } from "../ids.ts";
 import { RECORD_BYTES, TAKEN_MAX } from "../limits.ts";
 import type { StoredJob } from "../records.ts";
+import { isCancelledAlone } from "../shard/cancelled.ts";
 import { isOver } from "../shard/over.ts";
 import { isLeased, isReachable } from "../states.ts";
 import { shardOfTenant } from "../tenants.ts";
@@ -97,7 +98,7 @@ export const STEP_RULES: Readonly<Record<string, Rule>> = {
 
 function counts(shard: ShardModel, id: number): boolean {
   const job = shard.jobs.get(id);
-  return job !== undefined && !isOver(job, parentOf(shard, job), shard.groups);
+  return job !== undefined && !isCancelledAlone(job) && !isOver(job, parentOf(shard, job), shard.groups);
 }
 
 export const parentOf = (shard: ShardModel, job: StoredJob): StoredJob | null =>

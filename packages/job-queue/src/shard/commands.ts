@@ -42,6 +42,8 @@ interface OfJob extends OfTenant {
 /** `lease`: the token that came with the job; null from a caller that does not know it. */
 interface OfHolder extends OfJob {
   readonly lease: string | null;
+  /** The caller's name, if it gives one. */
+  readonly worker?: string;
   /**
    * The caller did not show the token, its connection remembers it: a run that somebody else has ended with that token is
    * no end of theirs.

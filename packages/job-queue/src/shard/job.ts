@@ -32,9 +32,9 @@ export const BEYOND_CALENDAR = "its next time is beyond the calendar";
 /** Shown while the last run of a cancelled schedule is in progress. */
 export const WILL_NOT_REPEAT = "cancelled: it will not repeat";
 
-/** It was cancelled while it ran: the run that ends is its last. Children are cancelled in another way. */
+/** It was cancelled while it ran: the run that ends is its last, unless somebody asked for the job again since. */
 export const isLastRun = ({ parent, ev }: Job): boolean =>
-  parent === undefined && ev.some(([, what]) => what === "cancel");
+  parent === undefined && ev.some(([, what], at) => what === "cancel" && ev[at + 1]?.[1] !== "requeue");
 
 /** As it runs, and never again. */
 export function withoutRepeat(job: Job, now: number): Job {

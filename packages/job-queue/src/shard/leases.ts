@@ -21,13 +21,15 @@ export function renewLeases(shard: Shard, { tenant, leases }: RenewLeases, now: 
 export function tick(shard: Shard, now: number): Reply {
   for (const id of shard.lapsed(now, STEP_JOBS)) lapse(shard, id, now);
   shard.cut();
+  shard.removeCancelled(now, STEP_JOBS);
+  shard.cut();
   shard.sweep(STEP_JOBS);
   return reply(STATUS.ok);
 }
 
-/** What it has ended is no longer in its hand, and stays as it is. */
+/** Jobs that it has ended stay as they are; jobs with retryAfter stay its own until their nextRun. */
 export function releaseWorker(shard: Shard, worker: string, now: number): Reply {
-  const ids = [...shard.heldBy(worker)];
+  const ids = [...shard.heldBy(worker)].filter((id) => shard.job(id)?.retryAfter === undefined);
   for (const [n, id] of ids.entries()) {
     if (n > 0 && n % STEP_JOBS === 0) shard.cut();
     lapse(shard, id, now);

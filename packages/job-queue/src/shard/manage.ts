@@ -7,6 +7,7 @@ import { dataFields, isTooLarge } from "./data.ts";
 import { changed, FRESH, moved, scheduledRun, withoutRepeat } from "./job.ts";
 import { ownJob } from "./look.ts";
 import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
+import { isAllowed } from "../states.ts";
 import { sealProblem } from "./sealed.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
@@ -25,7 +26,7 @@ export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply 
     ...dataFields(data),
     nextRun,
     repeat: command.clearRepeat ? undefined : (command.repeat ?? job.repeat),
-    retryAfterCount: data.retryAfterCount ?? job.retryAfterCount,
+    retryAfterCount: countAfter(job, data.retryAfterCount),
     ...(priority === null ? {} : { priority }),
     ...(step === null ? {} : { step }),
   });
@@ -35,16 +36,23 @@ export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply 
   return reply(STATUS.ok);
 }
 
+/** A holder that sends back the data it was given shows the count from before its own run: that must not lower the count. */
+function countAfter({ lease, retryAfterCount }: Job, given: number | null): number | undefined {
+  if (given === null) return retryAfterCount;
+  return lease === undefined ? given : Math.max(given, retryAfterCount ?? 0);
+}
+
 export function cancelJob(shard: Shard, command: OneJob, now: number): Reply {
   const job = ownJob(shard, command);
   if (job === null) return reply(STATUS.noSuchJob);
   if (shard.family(command.id).ids.size > 0) return reply(STATUS.cancelWithChildren);
-  if (job.parent === undefined) return reply(STATUS.cancelWithoutParent);
-  const state = shard.stateOf(job);
-  if (state === "RUNNING" || state === "FINISHED" || state === "PAUSED") return reply(STATUS.ok);
-  const endedIn = shard.job(job.parent)?.cleared ?? 0;
-  shard.put(command.id, moved(job, "cancel", "CANCELLED", now, { lease: undefined, endedIn }), now);
+  // The same command again: the first answer may have been lost.
+  if (job.state === "CANCELLED") return reply(STATUS.ok);
+  if (!isAllowed(job.state, "cancel", "CANCELLED")) return reply(STATUS.cancelAfterStart);
+  const endedIn = job.parent === undefined ? undefined : (shard.job(job.parent)?.cleared ?? 0);
+  shard.put(command.id, moved(job, "cancel", "CANCELLED", now, { endedIn }), now);
   wakeParentOf(shard, job, now);
+  shard.removeCancelled(now, 1);
   return reply(STATUS.ok);
 }
 

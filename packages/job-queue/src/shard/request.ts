@@ -99,8 +99,8 @@ function readGetJobs(params: Params, { tenant, caller }: Asker, single: boolean)
   if (isStatus(name)) return name;
   const number = params.text("numResults");
   if (single && number !== null) return STATUS.numResultsWithGetJob;
-  if (!single && number === null) return STATUS.missing("numResults");
-  const limit = single ? 1 : integer(params, "numResults");
+  // The document: "atomically dequeues exactly one job".
+  const limit = single || number === null ? 1 : integer(params, "numResults");
   if (isStatus(limit)) return limit;
   const priority = priorityOf(params, ["jobPriority"]);
   if (isStatus(priority)) return priority;
@@ -184,13 +184,17 @@ function readUpdateJob(params: Params, { tenant }: Asker): Reading<Command> {
   };
 }
 
-function readFinishJob(params: Params, { tenant }: Asker): Reading<Command> {
-  return withEnd(params, (end) => ({ verb: "FinishJob", tenant, ...end }));
+function readFinishJob(params: Params, { tenant, caller }: Asker): Reading<Command> {
+  return withEnd(params, (end) => ({ verb: "FinishJob", tenant, ...nameOf(caller), ...end }));
 }
 
-function readFailJob(params: Params, { tenant }: Asker): Reading<Command> {
-  return withEnd(params, (end) => ({ verb: "FailJob", tenant, ...end }));
+function readFailJob(params: Params, { tenant, caller }: Asker): Reading<Command> {
+  return withEnd(params, (end) => ({ verb: "FailJob", tenant, ...nameOf(caller), ...end }));
 }
+
+/** The name of a connection is not its caller's: the next command may come over another connection. */
+const nameOf = ({ kind, worker }: Caller): { readonly worker?: string } =>
+  kind === "worker" && worker !== "" ? { worker } : {};
 
 function withEnd(params: Params, make: (end: Holder & RunEnd) => Reading<Command>): Reading<Command> {
   return withHolder(params, (holder) => {
@@ -204,7 +208,7 @@ function withEnd(params: Params, make: (end: Holder & RunEnd) => Reading<Command
   });
 }
 
-function readRetryJob(params: Params, { tenant }: Asker): Reading<Command> {
+function readRetryJob(params: Params, { tenant, caller }: Asker): Reading<Command> {
   return withEnd(params, (end) => {
     const delay = delayOf(given(params, "delay") ?? "0");
     if (isStatus(delay)) return delay;
@@ -217,6 +221,7 @@ function readRetryJob(params: Params, { tenant }: Asker): Reading<Command> {
     return {
       verb: "RetryJob",
       tenant,
+      ...nameOf(caller),
       ...end,
       nextRun,
       delay,

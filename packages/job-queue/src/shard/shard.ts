@@ -10,6 +10,7 @@ import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
 import type { State } from "../states.ts";
 import type { Unreadable } from "../owner/salvage.ts";
 import { Blocks } from "./blocks.ts";
+import { Cancelled, isCancelledAlone } from "./cancelled.ts";
 import type { Change, Unit } from "./changes.ts";
 import type { TypeCounts } from "./views.ts";
 import { Families, type Family } from "./families.ts";
@@ -60,6 +61,7 @@ export class Shard {
   readonly index = new ReadyIndex();
   readonly #jobs = new Map<number, Entry>();
   readonly #families = new Families();
+  readonly #cancelled = new Cancelled();
   readonly #types = new JobTypes();
   readonly #leases = new Heap<LeaseSlot>((a, b) => a.deadline < b.deadline);
   readonly #groups = new Map<string, Set<number>>();
@@ -117,10 +119,13 @@ export class Shard {
     return this.#families.of(id);
   }
 
-  /** One of the jobs of this name, in any state. */
+  /** One of the jobs of this name, in any state; a cancelled job without a parent is as good as gone. */
   named(tenant: string, name: string, mock: boolean): number | null {
-    const [any] = this.#types.find(tenant, name, mock)?.ids ?? [];
-    return any ?? null;
+    for (const id of this.#types.find(tenant, name, mock)?.ids ?? []) {
+      const job = this.job(id);
+      if (job !== null && !isCancelledAlone(job)) return id;
+    }
+    return null;
   }
 
   /** Whose lease names this worker. */
@@ -289,6 +294,15 @@ export class Shard {
     return ids;
   }
 
+  /** Removes cancelled jobs whose time is over, so many at most. */
+  removeCancelled(now: number, most: number): void {
+    for (let n = 0; n < most; n++) {
+      const id = this.#cancelled.nextToGo(now);
+      if (id === null) return;
+      this.remove(id);
+    }
+  }
+
   promote(now: number): void {
     // Not spread into one call: all jobs of a shard may be due at once.
     for (const slot of this.index.promote(now)) this.#woken.push(slot);
@@ -296,7 +310,8 @@ export class Shard {
 
   /** When something will happen by itself. */
   nextEvent(): number | null {
-    const next = Math.min(this.index.nextDue() ?? Infinity, this.#leases.first()?.deadline ?? Infinity);
+    const lease = this.#leases.first()?.deadline ?? Infinity;
+    const next = Math.min(this.index.nextDue() ?? Infinity, lease, this.#cancelled.nextMoment() ?? Infinity);
     return next === Infinity ? null : next;
   }
 
@@ -353,6 +368,7 @@ export class Shard {
     this.#jobs.set(id, entry);
     this.#ofTenant.set(job.tenant, this.sizeOf(job.tenant) + 1);
     this.#families.join(id, job);
+    this.#cancelled.note(id, job);
     this.#file(id, entry, now);
     this.#lease(id, entry, now);
   }
@@ -365,6 +381,7 @@ export class Shard {
     this.#unfile(entry);
     this.#types.leave(id, entry.type);
     this.#families.leave(id, entry.job);
+    this.#cancelled.forget(id);
     this.#unlease(id, entry);
   }
 
@@ -380,6 +397,7 @@ export class Shard {
       this.#families.leave(id, old);
       this.#families.join(id, job);
     }
+    this.#cancelled.note(id, job);
     if (job.lease?.token === old.lease?.token) entry.job = job;
     else {
       this.#unlease(id, entry);
@@ -436,12 +454,14 @@ export class Shard {
     return slot;
   }
 
-  #deadlineOf({ lease, lastRun, maxRunTime }: Job, now: number): number {
+  /** A job with retryAfter belongs to its taker until its nextRun, however silent the taker is: only maxRunTime ends it sooner. */
+  #deadlineOf({ lease, lastRun, maxRunTime, retryAfter }: Job, now: number): number {
     const end = maxRunTime === undefined ? Infinity : (lastRun ?? now) + maxRunTime;
-    return Math.min(now + (lease?.ttl ?? 0), end);
+    return retryAfter === undefined ? Math.min(now + (lease?.ttl ?? 0), end) : end;
   }
 
-  #addLease(id: number, deadline: number): LeaseSlot {
+  #addLease(id: number, deadline: number): LeaseSlot | null {
+    if (deadline === Infinity) return null;
     const slot: LeaseSlot = { at: -1, id, deadline };
     this.#leases.add(slot);
     return slot;

@@ -53,7 +53,7 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, 
     retryAfterCount: counted ? (job.retryAfterCount ?? 0) + 1 : job.retryAfterCount,
   });
   shard.put(id, taken, now);
-  return { token, view: takenView(shard, id, job, taken) };
+  return { token, view: takenView(shard, id, job) };
 }
 
 /** Why it is given to nobody any more; null: it is. */
@@ -81,10 +81,10 @@ function isCrashing(shard: Shard, { tenant, name }: Job): boolean {
   return shard.crashedOf(tenant).some((pattern) => matchesName(parseNames(pattern), name));
 }
 
-/** Its times are those before it was taken; its count is the present one. */
-function takenView(shard: Shard, id: number, before: Job, after: Job): TakenView {
-  const { data, mock, parent: parentId } = before;
-  const view = jobView(id, before, shownData({ data, mock, retryAfterCount: after.retryAfterCount }));
+/** As it was before it was taken: its times, and how often it had been taken without an end. */
+function takenView(shard: Shard, id: number, before: Job): TakenView {
+  const { parent: parentId } = before;
+  const view = jobView(id, before, shownData(before));
   const parent = parentId === undefined ? null : shard.job(parentId);
   const ended = shard.family(id).ended;
   if (parent === null && ended.size === 0) return view;

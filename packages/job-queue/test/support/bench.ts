@@ -37,14 +37,14 @@ export class Bench {
   }
 
   /** The whole answer, as "200 OK". */
-  ask(verb: string, params: Params = {}, tenant = "default"): string {
-    const { status } = this.reply(verb, params, tenant);
+  ask(verb: string, params: Params = {}, tenant = "default", worker = "w"): string {
+    const { status } = this.reply(verb, params, tenant, worker);
     return `${status.code} ${status.text}`;
   }
 
-  reply(verb: string, params: Params = {}, tenant = "default"): Reply {
+  reply(verb: string, params: Params = {}, tenant = "default", worker = "w"): Reply {
     const fields = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
-    const command = readCommand(verb, fields, { tenant, caller: { kind: "worker", worker: "w" } });
+    const command = readCommand(verb, fields, { tenant, caller: { kind: "worker", worker } });
     return isStatus(command) ? { status: command, content: { kind: "none" } } : this.run(command);
   }
 
@@ -60,8 +60,8 @@ export class Bench {
     return reply.content.ids[0]!;
   }
 
-  get(name = "job", params: Params = {}, tenant = "default"): Taken {
-    const { content, status } = this.reply("GetJob", { name, ...params }, tenant);
+  get(name = "job", params: Params = {}, tenant = "default", worker = "w"): Taken {
+    const { content, status } = this.reply("GetJob", { name, ...params }, tenant, worker);
     if (content.kind !== "taken" || content.jobs.length === 0)
       throw new Error(`not taken: ${status.code} ${status.text}`);
     return content.jobs[0]!;

@@ -53,9 +53,9 @@ export const JOB_ACTIONS: readonly Action[] = [
   },
   {
     label: "Cancel",
-    says: "It will not run; its parent goes on without it.",
+    says: "It will not run. If it has a parent, the parent is told.",
     danger: true,
-    when: (job) => job.parentJobID !== null && ["QUEUED", "RUNQUEUED", "FAILED"].includes(job.state),
+    when: (job) => job.state === "QUEUED" || (job.state === "PAUSED" && job.parentJobID !== null),
     send: (job) => call(JOBS.cancelJob, { params: params(job), body: body(job) }),
     done: "is cancelled",
   },
