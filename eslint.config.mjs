@@ -206,6 +206,12 @@ export default tseslint.config(
     ENGINE,
     "cli goes through client; only fsck, snapshots and their like know the queue.",
   ),
+
+  mayNotImport(
+    ["packages/cli/src/direct/fsck.ts"],
+    ENGINE.filter((name) => name !== "working-folder"),
+    "fsck looks at the folders beside the tree, and at nothing else of the engine's.",
+  ),
   mayNotImport(["services/*/src/**", "tools/*/src/**"], ["testkit"], "testkit is for tests."),
   {
     files: ["**/*.ts"],

@@ -92,6 +92,8 @@ export interface Suspicion {
   readonly what: string;
   /** When what is wrong was last written, in ms of the server's clock; null = at once a failure. */
   readonly sinceMs: number | null;
+  /** So young it is only a warning; absent: as young as the others. */
+  readonly warnForMs?: number;
   readonly mend: { readonly says: string; readonly ops: readonly Op[] } | { readonly human: string };
 }
 
@@ -119,6 +121,7 @@ export const RULES = {
   ORPHAN: "nothing under /fleet outlives its job or batch",
   STATES: "a batch has its four buckets",
   ACL: "in a tree of an identity no node is open to everyone",
+  FOLDER: "a folder of the working volume belongs to a batch that is there",
   NAMES: "the tree holds only what we know",
 } as const;
 export type RuleName = keyof typeof RULES;

@@ -8,6 +8,7 @@ import type { Session } from "@sluice/zookeeper";
 import { judgeAccess } from "./access-lists.ts";
 import { judgeAudit } from "./audit-rule.ts";
 import { batchStamp, judgeBatch } from "./batch-rules.ts";
+import { judgeFolders, type ListFolders } from "./folder-rule.ts";
 import type { JobFacts, RuleContext, Subject, Suspicion } from "./facts.ts";
 import { jobStamp, judgeJob } from "./job-rules.ts";
 import { judgeObjectLocks } from "./object-locks.ts";
@@ -23,6 +24,8 @@ export interface FsckOptions {
   readonly failMs?: number;
   /** What jobs in hand may need together, in bytes; without it I-36 is not judged. */
   readonly spaceBytesMax?: number;
+  /** Folders of batches in the working folder; without it FOLDER is not judged. */
+  readonly folders?: ListFolders;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly looked: number; readonly of: number }) => void;
 }
@@ -90,6 +93,7 @@ export async function fsck(session: Session, options: FsckOptions = {}): Promise
     await judgeObjectLocks(session, context),
     await judgeAccess(session, pause),
     judgeSpace(space, options),
+    await judgeFolders(session, options.folders, context),
   ];
   for (const suspicions of others) {
     if (suspicions === null) return { kind: "lost" };
@@ -164,8 +168,9 @@ async function confirmedFindings(
   return [];
 }
 
-function findingOf({ rule, path, what, sinceMs, mend }: Suspicion, subject: Subject, context: RuleContext): Finding {
-  const young = rule === "NAMES" || (sinceMs !== null && context.nowMs - sinceMs < context.failMs);
+function findingOf(suspicion: Suspicion, subject: Subject, context: RuleContext): Finding {
+  const { rule, path, what, sinceMs, mend, warnForMs = context.failMs } = suspicion;
+  const young = rule === "NAMES" || (sinceMs !== null && context.nowMs - sinceMs < warnForMs);
   const help = "human" in mend ? { human: mend.human } : { repair: mend.says };
   return { rule, severity: young ? "warn" : "fail", path, what, ...help, subject };
 }

@@ -248,3 +248,27 @@ test("a repair leaves a record of who, what and why", async () => {
     value: { actor: "olga", action: "fsck.repair I-01", target: jobs[0], reason: "nightly fsck" },
   });
 });
+
+test("a folder of a batch that is not in the tree is a finding, unless it is young or a journal needs it", async () => {
+  const now = Date.now();
+  const [day, hour] = [86_400_000, 3_600_000];
+  const folder = (id: string, ageMs: number, journaled = false) => ({
+    path: `/queue/${id}`,
+    batch: id,
+    changedMs: now - ageMs,
+    journaled,
+  });
+  const folders = [
+    folder(batch, 30 * day),
+    folder("bid0000000901", 30 * day),
+    folder("bid0000000902", day),
+    folder("bid0000000903", hour / 60),
+    folder("bid0000000904", 30 * day, true),
+  ];
+  const report = await look({ folders: () => Promise.resolve(folders) });
+  expect(report.findings.map(({ rule, path, severity }) => [rule, path, severity])).toEqual([
+    ["FOLDER", "/queue/bid0000000901", "fail"],
+    ["FOLDER", "/queue/bid0000000902", "warn"],
+  ]);
+  expect(printReport(report)).toMatch(/FAIL FOLDER \/queue\/bid0000000901: a folder of bid0000000901, which is not in/);
+});

@@ -6,6 +6,7 @@ export {
   REJECTED_FOLDER,
   type WorkingFolder,
 } from "./working-folder.ts";
+export { type BatchFolder, type BatchFolders, listBatchFolders, openBatchFolders } from "./batch-folders.ts";
 export { takeOver } from "./take-over.ts";
 export { filesToFetch, isContainer, payloadFiles } from "./payload.ts";
 export type {

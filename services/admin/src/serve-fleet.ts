@@ -4,6 +4,7 @@ import type { ProfileStore } from "@sluice/profile-store";
 import { queueAccess } from "@sluice/queue-core";
 import { type ExtraServer, type Instruments, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { parseConnect, type Session } from "@sluice/zookeeper";
+import { listBatchFolders } from "@sluice/working-folder";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { AdminConfig } from "./config.ts";
@@ -122,6 +123,7 @@ export function serveFleet(
     indexFiller(index, session),
     consistencyKeeper({
       session,
+      folders: () => listBatchFolders(config.WORKING_DIR),
       everyMs: config.FSCK_INTERVAL_MS,
       metrics: makeInstruments(CONSISTENCY_METRICS, registry),
       clock,

@@ -11,11 +11,12 @@ import {
   type ServiceOptions,
   type ServiceParts,
 } from "@sluice/stage-runtime";
-import type { WorkingFolder } from "@sluice/working-folder";
+import type { BatchFolders, WorkingFolder } from "@sluice/working-folder";
 import type { IntakeConfig } from "./config.ts";
 import { checkPayloadStage } from "./duties/check-payload.ts";
 import { expandBatchStage } from "./duties/expand-batch.ts";
 import { startBatchStage } from "./duties/start-batch.ts";
+import { sweepFolders } from "./duties/sweep-folders.ts";
 import { sweepIncoming } from "./duties/sweep-incoming.ts";
 import type { IncomingFolders } from "./files/incoming.ts";
 import { openPayloads } from "./files/payloads.ts";
@@ -27,7 +28,7 @@ import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
 import type { OpenBacklog } from "./journal/open-backlog.ts";
 import { ingesterServer, journalCheck } from "./journal/serve-journal.ts";
-import { SCHEDULE_METRICS } from "./metrics.ts";
+import { FOLDER_METRICS, SCHEDULE_METRICS } from "./metrics.ts";
 import { openQuotas } from "./quota/open-quotas.ts";
 import type { Quotas } from "./quota/quotas.ts";
 import { openSchedules } from "./submission/open-schedules.ts";
@@ -36,6 +37,7 @@ export interface IntakeParts {
   readonly config: IntakeConfig;
   readonly egress: Egress;
   readonly working: WorkingFolder;
+  readonly folders: BatchFolders;
   readonly incoming: IncomingFolders;
   readonly profiles: ProfileStore;
   readonly journaled: OpenBacklog;
@@ -53,7 +55,7 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
   return {
     service: "batch-intake",
     config: parts.config,
-    duties: (service) => intakeDuties(parts, quotasOf(service)),
+    duties: (service) => intakeDuties(parts, quotasOf(service), service),
     extraServers: (service) => [
       oneAfterTheOther(submissionServer(parts, keys.fetchKeys, quotasOf(service), service), ingesterOf(parts, service)),
     ],
@@ -68,7 +70,10 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
   };
 }
 
-function intakeDuties({ config, egress, working, incoming, profiles }: IntakeParts, quotas: Quotas): readonly Duty[] {
+function intakeDuties(parts: IntakeParts, quotas: Quotas, { registry }: ServiceParts): readonly Duty[] {
+  const { config, egress, working, folders, incoming, profiles } = parts;
+  const { removed } = makeInstruments(FOLDER_METRICS, registry);
+  const onRemoved = (): void => removed.inc();
   const manifestMaxBytes = config.MANIFEST_MAX_BYTES;
   const profileOf = profiles.get;
   const rules = { mode: config.MANIFEST_MODE, maxBytes: manifestMaxBytes };
@@ -78,6 +83,7 @@ function intakeDuties({ config, egress, working, incoming, profiles }: IntakePar
     expandBatchStage({ payloads, profileOf, quotas }),
     checkPayloadStage({ payloads, rules }),
     sweepIncoming(incoming, config.INCOMING_MAX_AGE_MS),
+    sweepFolders({ folders, graceMs: config.INCOMING_MAX_AGE_MS, onRemoved }),
   ];
 }
 

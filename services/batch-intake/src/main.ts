@@ -3,7 +3,7 @@ import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
 import { makeFailpoints, makeLog, runService } from "@sluice/stage-runtime";
-import { openWorkingFolder } from "@sluice/working-folder";
+import { openBatchFolders, openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { loadConfig } from "./config.ts";
 import { openIncoming } from "./files/incoming.ts";
@@ -17,6 +17,7 @@ const egress = createEgress({
   credentials: await openCredentials(config.DOWNLOAD_AUTH_FILE, (problem) => log.warn({ problem }, "credentials")),
 });
 const working = await openWorkingFolder(config.WORKING_DIR);
+const folders = await openBatchFolders(config.WORKING_DIR);
 const incoming = await openIncoming(config.WORKING_DIR);
 const journaled = await openBacklog(config, {
   clock: systemClock,
@@ -29,5 +30,5 @@ const profiles = await openProfiles(config.PROFILES_DIR, {
 const archive = config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL);
 
 await runService(
-  intakeService({ config, egress, working, incoming, profiles, journaled, hostname: hostname(), archive }),
+  intakeService({ config, egress, working, folders, incoming, profiles, journaled, hostname: hostname(), archive }),
 );

@@ -27,6 +27,11 @@ export const QUOTA_METRICS = {
 } as const satisfies Record<string, MetricSpec>;
 
 // prettier-ignore
+export const FOLDER_METRICS = {
+  removed: { type: "counter", name: "sluice_intake_folders_removed_total", labels: [], exportedBy: "each worker", help: "Folders of batches that never were, removed after INCOMING_MAX_AGE_MS; the log names each" },
+} as const satisfies Record<string, MetricSpec>;
+
+// prettier-ignore
 export const SCHEDULE_METRICS = {
   refused: { type: "counter", name: "sluice_intake_schedule_runs_refused_total", labels: [], exportedBy: "each worker", help: "Runs of deposits for later that were refused for good, such as those of a revoked token; the log names the schedule and says why" },
 } as const satisfies Record<string, MetricSpec>;

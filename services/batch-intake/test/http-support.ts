@@ -22,7 +22,7 @@ import type { HttpDeps } from "../src/http/deps.ts";
 import type { ReadingDeps } from "../src/http/reading/deps.ts";
 import { makeLive } from "../src/http/reading/live.ts";
 import type { IntakeQueue } from "../src/intake-queue.ts";
-import { openBacklog } from "../src/journal/open-backlog.ts";
+import { type OpenBacklog, openBacklog } from "../src/journal/open-backlog.ts";
 import type { QueueReader } from "../src/queue-reader.ts";
 import { type QuotaLimits, Quotas } from "../src/quota/quotas.ts";
 import { type Cleanups, PROFILE, profileOf, temporaryFolder } from "./support.ts";
@@ -90,18 +90,22 @@ function readingOf(queue: FakeQueue, backlog: ReadingDeps["backlog"]): ReadingDe
 
 /** A real journal; nothing empties it. */
 async function journalIn(cleanups: Cleanups, root: string, maxRecords: number) {
-  const opened = await openBacklog(
-    {
-      WORKING_DIR: root,
-      JOURNAL_DIR: await temporaryFolder(cleanups),
-      JOURNAL_MAX_BYTES: 1_000_000,
-      JOURNAL_MAX_RECORDS: maxRecords,
-      JOURNAL_SEGMENT_BYTES: 100_000,
-    },
-    { clock: systemClock, log: silentLog(), failpoint: () => Promise.resolve() },
-  );
+  const config = {
+    WORKING_DIR: root,
+    JOURNAL_DIR: await temporaryFolder(cleanups),
+    JOURNAL_MAX_BYTES: 1_000_000,
+    JOURNAL_MAX_RECORDS: maxRecords,
+    JOURNAL_SEGMENT_BYTES: 100_000,
+  };
+  const open = (): Promise<OpenBacklog> =>
+    openBacklog(config, { clock: systemClock, log: silentLog(), failpoint: () => Promise.resolve() });
+  let opened = await open();
   cleanups.add(() => opened.journal.close());
-  return opened;
+  const reopen = async (): Promise<void> => {
+    await opened.journal.close();
+    opened = await open();
+  };
+  return { opened, reopen };
 }
 
 /** Only what was accepted here counts. */
@@ -129,7 +133,8 @@ export async function startApp(
 ) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
-  const { backlog, uploads, journal } = await journalIn(cleanups, root, journalMaxRecords);
+  const { opened, reopen } = await journalIn(cleanups, root, journalMaxRecords);
+  const { backlog, uploads, journal } = opened;
   const refusedSchedules: { readonly schedule: number; readonly why: string }[] = [];
   const deps: HttpDeps = {
     queue,
@@ -164,7 +169,7 @@ export async function startApp(
     });
   const postForm = (form: FormData, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${base}/poster/submit`, { method: "POST", body: form, headers });
-  return { root, queue, journal, base, port, deps, postJson, postForm, refusedSchedules };
+  return { root, queue, opened, reopen, journal, base, port, deps, postJson, postForm, refusedSchedules };
 }
 
 /** A form as Merritt's clients send it: the fields first, or last. */

@@ -14,6 +14,11 @@ export const FSCK_COMMAND: Command = {
   options: [
     { name: "repair", permission: ADMIN.repair.permission, says: "mend what can be mended; admins only" },
     ZOOKEEPER,
+    {
+      name: "working-dir",
+      value: "FOLDER",
+      says: "with --zookeeper: also look for folders of batches that are not in the tree (the admin service always does)",
+    },
     REASON,
     DRY_RUN,
     YES,

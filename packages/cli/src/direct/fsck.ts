@@ -1,6 +1,7 @@
 /** fsck without the admin service, in the words of its API. */
 import { type Finding as Found, fsck, repair } from "@sluice/fsck";
 import type { Finding, FsckReport, RepairReport } from "@sluice/wire";
+import { listBatchFolders } from "@sluice/working-folder";
 import { type Context, stop } from "../context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { makeProgress } from "../interact/progress.ts";
@@ -15,7 +16,10 @@ export async function lookDirectly(context: Context, queue: OpenQueue): Promise<
   const { io } = context;
   const progress = makeProgress(io);
   const begun = io.nowMs();
+  const workingDir = context.given.text("working-dir");
+  const folders = workingDir === undefined ? {} : { folders: () => foldersIn(workingDir) };
   const result = await fsck(queue.session, {
+    ...folders,
     signal: io.interrupted,
     onProgress: ({ looked, of }) => progress.update([{ label: "looked at", done: looked, total: of, unit: "count" }]),
   });
@@ -32,6 +36,13 @@ export async function lookDirectly(context: Context, queue: OpenQueue): Promise<
     findings: findings.map(shown),
   };
   return { report, found: findings };
+}
+
+/** Whoever names a folder wants to know about it: one that cannot be read is not an empty one. */
+async function foldersIn(workingDir: string) {
+  const listed = await listBatchFolders(workingDir);
+  if (listed === null) throw new Error(`--working-dir ${workingDir} cannot be read`);
+  return listed;
 }
 
 const shown = ({ rule, severity, path, what, repair: help, human }: Found): Finding => ({

@@ -1,5 +1,5 @@
 /** Looks the whole tree over from time to time, so that what contradicts itself is an alert and not a discovery. */
-import { fsck, type FsckReport } from "@sluice/fsck";
+import { fsck, type FsckReport, type ListFolders } from "@sluice/fsck";
 import type { ExtraServer, Log } from "@sluice/stage-runtime";
 import type { Clock, Session } from "@sluice/zookeeper";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,6 +7,7 @@ import { type ConsistencyMetrics, showReport } from "./gauges.ts";
 
 export interface ConsistencyParts {
   readonly session: () => Session | null;
+  readonly folders: ListFolders;
   /** 0 = never. */
   readonly everyMs: number;
   readonly metrics: ConsistencyMetrics;
@@ -50,11 +51,14 @@ async function keepLooking(parts: ConsistencyParts, signal: AbortSignal): Promis
   }
 }
 
-async function look({ session, metrics, clock, log }: ConsistencyParts, signal: AbortSignal): Promise<boolean> {
+async function look(
+  { session, folders, metrics, clock, log }: ConsistencyParts,
+  signal: AbortSignal,
+): Promise<boolean> {
   const open = session();
   if (open === null) return false;
   const fromMs = clock.monotonicMs();
-  const result = await fsck(open, { signal });
+  const result = await fsck(open, { signal, folders });
   if (result.kind !== "looked") return false;
   showReport(metrics, result.report);
   metrics.duration.set((clock.monotonicMs() - fromMs) / 1_000);

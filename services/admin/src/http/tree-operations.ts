@@ -1,9 +1,10 @@
 /** The queue's own nodes: looked at, checked, mended, taken into a file. */
-import { type Finding, fsck, type FsckReport as Report, repair } from "@sluice/fsck";
+import { type Finding, fsck, type FsckReport as Report, type ListFolders, repair } from "@sluice/fsck";
 import { ANSWERED, type Operation, problem } from "@sluice/http-api";
 import { act } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
 import { browse, takeSnapshot } from "@sluice/tree-snapshot";
+import { listBatchFolders } from "@sluice/working-folder";
 import { ADMIN, type FsckReport, type NodeView, type RepairReport } from "@sluice/wire";
 import type { Response } from "express";
 import { createHash } from "node:crypto";
@@ -21,7 +22,8 @@ import { serve } from "./serve.ts";
 const childCursor = nameCursor("children");
 
 export const treeOperations = (deps: AdminDeps): readonly Operation[] => {
-  const lookOver = wholeTree(deps.clock);
+  const folders: ListFolders = () => listBatchFolders(deps.settings.workingDir);
+  const lookOver = wholeTree(deps.clock, folders);
   return [
     serve(ADMIN.node, async ({ query }) => {
       const open = connected(deps.queue);
@@ -56,7 +58,7 @@ export const treeOperations = (deps: AdminDeps): readonly Operation[] => {
     serve(ADMIN.repair, async ({ body, caller, response }) => {
       const open = connected(deps.queue);
       if (open === null) return SILENCE;
-      const result = await fsck(open.context.session);
+      const result = await fsck(open.context.session, { folders });
       if (result.kind !== "looked") return SILENCE;
       const wanted = result.report.findings.filter((each) => body.findings?.includes(idOf(each)) !== false);
       const report: RepairReport = { repaired: [], left: [] };
@@ -92,11 +94,11 @@ export const treeOperations = (deps: AdminDeps): readonly Operation[] => {
 };
 
 /** Reads every node there is: however many ask at once, it is done once, and all get that report. */
-function wholeTree(clock: AdminDeps["clock"]): (open: OpenQueue) => Promise<FsckReport | null> {
+function wholeTree(clock: AdminDeps["clock"], folders: ListFolders): (open: OpenQueue) => Promise<FsckReport | null> {
   let looking: Promise<FsckReport | null> | null = null;
   const look = async ({ context }: OpenQueue): Promise<FsckReport | null> => {
     const [startedMs, fromMs] = [clock.nowMs(), clock.monotonicMs()];
-    const result = await fsck(context.session);
+    const result = await fsck(context.session, { folders });
     return result.kind === "looked" ? reportView(result.report, startedMs, clock.monotonicMs() - fromMs) : null;
   };
   return (open) => (looking ??= look(open).finally(() => (looking = null)));

@@ -7,6 +7,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { BatchId } from "@sluice/queue-core";
 import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
+import { openBatchFolders } from "@sluice/working-folder";
 import { failure, success } from "./fault.ts";
 import { INCOMING, makeWayFor } from "./incoming.ts";
 
@@ -24,6 +25,11 @@ export interface KeptUploads {
   setAside(from: { readonly folder: string } | { readonly batch: BatchId }, name: string): Promise<Outcome<string>>;
   isKept(folder: string): Promise<Outcome<boolean>>;
   discard(folder: string): Promise<void>;
+  /** A record of the journal has, or is about to have, its files under this number; on disk when it answers. */
+  need(batch: BatchId): Promise<Outcome<void>>;
+  needNoMore(batch: BatchId): Promise<void>;
+  /** Lets go of numbers that no record names any more. */
+  needOnly(batches: ReadonlySet<string>): Promise<void>;
   /** Gives folders that no record names back to the sweep: their submission was never answered. Answers how many. */
   giveBackAllBut(folders: ReadonlySet<string>): Promise<number>;
 }
@@ -33,6 +39,7 @@ export async function openKeptUploads(workingDir: string, journal: string): Prom
   const opened = await ContainedFolder.open(workingDir);
   if (!opened.ok) throw new IoError(opened.error);
   const root = opened.value;
+  const folders = await openBatchFolders(workingDir);
   const place = (folder: string): string => `${JOURNALED}/${journal}/${folder}`;
   /** A disk that does not say is not one that says no. */
   const isThere = async (name: string): Promise<Outcome<boolean>> => {
@@ -65,6 +72,12 @@ export async function openKeptUploads(workingDir: string, journal: string): Prom
     },
     async discard(folder) {
       await root.remove(place(folder));
+    },
+    need: (batch) => folders.need(journal, batch),
+    needNoMore: (batch) => folders.needNoMore(journal, batch),
+    async needOnly(batches) {
+      const needed = await folders.neededBy(journal);
+      for (const batch of needed.filter((each) => !batches.has(each))) await folders.needNoMore(journal, batch);
     },
     async giveBackAllBut(folders) {
       const found = await readdir(join(root.root, JOURNALED, journal)).catch(() => []);

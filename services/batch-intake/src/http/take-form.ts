@@ -157,6 +157,7 @@ export function waitingUpload(
       const folder = incoming.id;
       return { ok: true, upload: { kind: "kept", folder }, discard: () => deps.uploads.discard(folder) };
     },
+    need: (id) => deps.uploads.need(id),
     drop: (id) => deps.removeBatchFolder(id),
   };
 }

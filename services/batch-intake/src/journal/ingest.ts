@@ -57,6 +57,8 @@ async function place(ports: IngestPorts, number: number, { uuid, upload }: Journ
   }
   const batch = noted?.fleet === fleet ? noted.batch : await takeNumber(ports, number, fleet);
   if (batch === null) return { kind: "later" };
+  const needed = await ports.uploads.need(batch);
+  if (!needed.ok) return again(needed.error);
   await ports.failpoint("ingestBeforeMove");
   const moved = await ports.uploads.becomeBatch(upload.folder, batch);
   await ports.failpoint("ingestAfterMove");
@@ -64,6 +66,7 @@ async function place(ports: IngestPorts, number: number, { uuid, upload }: Journ
   if (moved.error.code !== "NOT_FOUND") return again(moved.error);
   // Gone because an earlier try found the batch there already, and had no use for them?
   const there = await ports.reader.batchOf(uuid);
+  if (there.kind === "found") await ports.uploads.needNoMore(batch);
   if (there.kind === "found") return { kind: "ingested", batch: there.value, replayed: true };
   return there.kind === "silence" ? { kind: "later" } : { kind: "refused", why: "its uploads are gone" };
 }
@@ -90,6 +93,7 @@ async function create(ports: IngestPorts, number: number, entry: Journaled, batc
     case "replayed":
       // It had been made before, with files of its own: these are the same once more.
       if (batch !== null && created.id !== batch) await ports.removeBatchFolder(batch);
+      if (batch !== null) await ports.uploads.needNoMore(batch);
       return { kind: "ingested", batch: created.id, replayed: created.kind === "replayed" };
     case "conflict":
       return refuse(ports, number, entry, `${created.id} was submitted under the same key with other content`);
@@ -100,6 +104,7 @@ async function create(ports: IngestPorts, number: number, entry: Journaled, batc
       if (upload?.kind === "kept" && batch !== null) {
         const back = await ports.uploads.putBack(upload.folder, batch);
         if (back.ok) await ports.inHand.set({ number: 0, batch, fleet: "" });
+        if (back.ok) await ports.uploads.needNoMore(batch);
       }
       return { kind: "again", why: created.detail, passing: false };
     }
@@ -118,6 +123,8 @@ export async function refuse(ports: IngestPorts, number: number, entry: Journale
     const aside = await ports.uploads.setAside(from, name);
     if (!aside.ok) return again(aside.error);
   }
+  const numbered = entry.upload?.kind === "numbered" ? entry.upload : ports.inHand.of(number);
+  if (numbered !== null) await ports.uploads.needNoMore(numbered.batch);
   return { kind: "refused", why };
 }
 

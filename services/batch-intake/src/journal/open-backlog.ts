@@ -45,14 +45,16 @@ export async function openBacklog(
   const { journal, report } = opened;
   const refused = await RefusedArea.open(join(folder, "refused"));
   const uploads = await openKeptUploads(config.WORKING_DIR, await nameOf(folder));
-  const folders = report.damaged.length === 0 && report.missing.length === 0 ? await foldersIn(journal) : null;
-  const unanswered = folders === null ? 0 : await uploads.giveBackAllBut(folders);
+  const inHand = await InHand.open(folder);
+  const named = report.damaged.length === 0 && report.missing.length === 0 ? await uploadsIn(journal, inHand) : null;
+  const unanswered = named === null ? 0 : await uploads.giveBackAllBut(named.folders);
+  if (named !== null) await uploads.needOnly(named.numbers);
   const missing = report.missing.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   const { records: waiting } = journal.stats();
   log.info({ folder, waiting, refused: refused.size, unanswered, cut: report.cut }, "journal opened");
   if (report.damaged.length > 0 || missing > 0) log.error({ folder, ...report }, "the journal is damaged");
   const backlog = await Backlog.over(journal, refused, failpoint);
-  return { journal, backlog, refused, uploads, failpoint, missing, inHand: await InHand.open(folder) };
+  return { journal, backlog, refused, uploads, failpoint, missing, inHand };
 }
 
 /** A journal has a name of its own: several share the working folder. */
@@ -64,13 +66,22 @@ async function nameOf(folder: string): Promise<string> {
   return name;
 }
 
-/** Of uploads; null when a record cannot be read: nobody knows then which folders are nobody's. */
-async function foldersIn(journal: Journal): Promise<ReadonlySet<string> | null> {
-  const folders = new Set<string>();
+interface NamedUploads {
+  /** That wait for a number. */
+  readonly folders: ReadonlySet<string>;
+  /** Of batches under which uploads are, or are about to be. */
+  readonly numbers: ReadonlySet<string>;
+}
+
+/** null when a record cannot be read: nobody knows then which folders are nobody's. */
+async function uploadsIn(journal: Journal, inHand: InHand): Promise<NamedUploads | null> {
+  const [folders, numbers] = [new Set<string>(), new Set<string>()];
   for (const number of journal.waiting()) {
     const entry = entryOf(await journal.read(number));
     if (entry === null) return null;
     if (entry.upload?.kind === "kept") folders.add(entry.upload.folder);
+    const numbered = entry.upload?.kind === "numbered" ? entry.upload : inHand.of(number);
+    if (numbered !== null) numbers.add(numbered.batch);
   }
-  return folders;
+  return { folders, numbers };
 }

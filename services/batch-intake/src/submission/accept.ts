@@ -62,6 +62,8 @@ export interface WaitingUpload {
   readonly becomeBatch: (id: BatchId) => Promise<Outcome<void>>;
   /** Keeps them for a submission in the journal. */
   readonly keep: () => Promise<KeptUpload>;
+  /** It is its batch's already, and a journal will name it: nobody may remove it meanwhile. */
+  readonly need: (id: BatchId) => Promise<Outcome<void>>;
   /** The batch turned out to be there already, or was refused: its folder is of no use. */
   readonly drop: (id: BatchId) => Promise<void>;
 }
@@ -172,6 +174,8 @@ const nothingToDiscard = (): Promise<void> => Promise.resolve();
 async function keepUpload(upload: WaitingUpload | null, numbered: Lost["numbered"]): Promise<KeptUpload> {
   if (upload === null) return { ok: true, upload: null, discard: nothingToDiscard };
   if (numbered === null) return upload.keep();
+  const needed = await upload.need(numbered.batch);
+  if (!needed.ok) return { ok: false, why: needed.error.message };
   // Its batch may be there: the folder stays where it is, whatever becomes of the record.
   return { ok: true, upload: { kind: "numbered", ...numbered }, discard: nothingToDiscard };
 }
