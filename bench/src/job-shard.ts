@@ -2,18 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Command,
-  isStatus,
-  JOBS_PER_SHARD,
-  ownShard,
-  prepareQueue,
-  readCommand,
-  type Reply,
-  type ShardOwner,
-} from "@sluice/job-queue";
+import { JOBS_PER_SHARD, ownShard, prepareQueue, type ShardOwner } from "@sluice/job-queue";
 import { startZooKeeper } from "@sluice/local-parts";
 import { connectSession, type Session } from "@sluice/zookeeper";
+import { ask, later } from "./owner-calls.ts";
 import { print } from "./print.ts";
 
 const CLIENTS = 200;
@@ -63,25 +55,9 @@ interface Figures {
 }
 
 async function own(session: Session): Promise<ShardOwner> {
-  const later = (ms: number, wake: () => void): (() => void) => {
-    const timer = setTimeout(wake, ms);
-    return () => clearTimeout(timer);
-  };
   const owning = await ownShard(0, { session, apiId: "bench", later, limits: { jobsPerTenant: JOBS_PER_SHARD } });
   if (!owning.ok) throw new Error(owning.why);
   return owning.owner;
-}
-
-function command(verb: string, fields: Readonly<Record<string, string>>): Command {
-  const read = readCommand(verb, fields, { tenant: "default", caller: { kind: "worker", worker: "bench" } });
-  if (isStatus(read)) throw new Error(read.text);
-  return read;
-}
-
-async function ask(owner: ShardOwner, verb: string, fields: Readonly<Record<string, string>>): Promise<Reply> {
-  const reply = await owner.ask(command(verb, fields));
-  if (reply?.status.code !== 200) throw new Error(`${verb}: ${reply?.status.text ?? "unknown"}`);
-  return reply;
 }
 
 const rate = (count: number, startedMs: number): number => Math.round((count * 1000) / (performance.now() - startedMs));

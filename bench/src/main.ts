@@ -1,5 +1,6 @@
 /** `npm run bench`: figures of this machine, as JSON lines. A shared machine varies by half: compare, do not judge. */
 import { measureConsole } from "./console/measure.ts";
+import { measureEndurance } from "./endurance.ts";
 import { measureJournal } from "./job-journal.ts";
 import { measureShard } from "./job-shard.ts";
 import { measureManifest } from "./manifest.ts";
@@ -12,6 +13,7 @@ const USAGE = [
   "npm run bench -- manifest [rows]      reading a manifest: rate, and peak memory",
   "npm run bench -- console [jobs]       the operators' API over a deep tree: every page, and one order to many jobs",
   "npm run bench -- shard [cycles]       one shard of the general job queue: whole cycles, jobs that wait, a takeover",
+  "npm run bench -- endurance [minutes]  1,000 jobs a second through one shard: nothing may grow",
   "npm run bench -- journal [lines]      adds through the journal of the general job queue, and taking them in",
   "npm run bench -- scaling [rounds] [folder]   a wave with and without the autoscaler: drain times; CSV and SVG (./data/scaling)",
 ].join("\n");
@@ -28,6 +30,8 @@ async function run(what: string, count: number | undefined, folder: string | und
     case "shard":
       await measureShard(count ?? 20_000);
       return true;
+    case "endurance":
+      return await measureEndurance(count ?? 5);
     case "journal":
       await measureJournal(count ?? 50_000);
       return true;

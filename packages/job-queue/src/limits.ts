@@ -42,8 +42,8 @@ export const CREATES_PER_TRANSACTION = 500;
 export const TRANSACTION_BYTES = 256 * 1024;
 /** Beyond this the session sends none: its bound, less what frames and the fence need. */
 export const TRANSACTION_BYTES_MAX = 480 * 1024;
-/** Commands that travel in one transaction. */
-export const GROUP_MEMBERS = 50;
+/** Commands that travel in one transaction. Where a transaction takes long, few of them would be the bound of the rate. */
+export const GROUP_MEMBERS = 200;
 /** Jobs that one step of a sweep, a purge or a large command puts into one transaction. */
 export const STEP_JOBS = 50;
 export const IN_FLIGHT = 4;
@@ -56,6 +56,24 @@ export const JOBS_PER_TENANT = 100_000;
 export const FOLLOWERS_SHARE = 1.25;
 /** Entries of one directory of the archive. */
 export const DONE_PER_DIRECTORY = 20_000;
+/** How many ended runs, and bytes of them, the tree of one shard holds; and from where on callers are held back: who archives is behind. */
+export interface EndedInTree {
+  readonly runs: number;
+  readonly bytes: number;
+  readonly mostRuns: number;
+  readonly mostBytes: number;
+  /** So much leaves at once. */
+  readonly sliceRuns: number;
+  readonly sliceBytes: number;
+}
+export const ENDED_IN_TREE: EndedInTree = {
+  runs: 4_000,
+  bytes: 8 * 1024 * 1024,
+  mostRuns: 50_000,
+  mostBytes: 64 * 1024 * 1024,
+  sliceRuns: 500,
+  sliceBytes: 1024 * 1024,
+};
 /** Ended runs whose token is remembered, so that a repeated FinishJob is answered like the first. */
 export const ENDED_REMEMBERED = 20_000;
 

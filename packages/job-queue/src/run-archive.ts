@@ -7,17 +7,34 @@ export interface EndedRun {
   readonly done: Done;
 }
 
-/** How a shard's archive is read: the runs of one job stand in the file of the job's block, which follows from its id. */
 export interface RunArchive {
-  /** Durable when it returns. It may be given the same runs again: who reads sees each once. */
-  keep(shard: number, runs: readonly EndedRun[]): Promise<void>;
-  /** Of one job, in any order. */
-  runsOf(id: number): Promise<readonly EndedRun[]>;
-  /** Newest blocks first; `after` is the `next` of the page before. A page may be short, or empty, and yet have a next. */
-  list(shard: number, after: string | null, limit: number): Promise<RunPage>;
+  /** Durable when it returns. `mayBeThere`: an owner that died may have kept some of them already. */
+  keep(shard: number, runs: readonly EndedRun[], mayBeThere: boolean): Promise<void>;
+  /** Of one job, those that were kept last first; not more than so many. */
+  runsOf(id: number, most: number): Promise<readonly EndedRun[]>;
+  /** Those that were kept last first. A page may be short, or empty, and yet have a next. */
+  list(shard: number, asked: RunsAsked): Promise<RunPage>;
+  /** What is kept from now on is news to who asks with this `since`. */
+  head(shard: number): string;
+}
+
+export interface RunsAsked {
+  readonly tenant: string;
+  /** Only these types; null for all. */
+  readonly names: readonly string[] | null;
+  /** The `next` of the page before. */
+  readonly after: string | null;
+  readonly since: string;
+  readonly limit: number;
+}
+
+export interface KeptRun {
+  readonly run: EndedRun;
+  /** It was kept after `since`. */
+  readonly isNews: boolean;
 }
 
 export interface RunPage {
-  readonly runs: readonly EndedRun[];
+  readonly runs: readonly KeptRun[];
   readonly next: string | null;
 }

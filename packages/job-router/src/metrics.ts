@@ -10,6 +10,12 @@ export interface RouterHooks {
   readonly onTermEnd?: (why: TermEnd) => void;
   /** A shard that ended its terms too often rests. */
   readonly onPause?: () => void;
+  /** Runs that ended have left the tree for the archive. */
+  readonly onArchived?: (runs: number) => void;
+  /** They could not. */
+  readonly onArchiveFailure?: () => void;
+  /** A command was refused because the archive is behind. */
+  readonly onHeldBack?: (what: "creates" | "takes") => void;
   /** Something was done to a job that nobody asked for. */
   readonly onNotice?: (what: Notice["what"]) => void;
 }
@@ -35,6 +41,34 @@ export const ROUTER_METRICS = {
     name: "sluice_jobs_quarantined",
     help: "Records of the shards that this process owns which cannot be read: set aside, with their bytes, until somebody requeues or deletes the job",
     labels: [],
+    exportedBy: each,
+  },
+  endedInTree: {
+    type: "gauge",
+    name: "sluice_jobs_ended_in_tree",
+    help: "Ended runs of this process's shards that have not left ZooKeeper for the archive yet; some thousand per busy shard are usual",
+    labels: [],
+    exportedBy: each,
+  },
+  archived: {
+    type: "counter",
+    name: "sluice_jobs_archived_total",
+    help: "Ended runs that left ZooKeeper for the archive",
+    labels: [],
+    exportedBy: each,
+  },
+  archiveFailures: {
+    type: "counter",
+    name: "sluice_jobs_archive_failures_total",
+    help: "Times that the archive could not be written; the runs stay in ZooKeeper, and it is tried again",
+    labels: [],
+    exportedBy: each,
+  },
+  heldBack: {
+    type: "counter",
+    name: "sluice_jobs_held_back_total",
+    help: "Commands refused with 503 because ended runs do not leave ZooKeeper fast enough: creates first, takes when it gets worse",
+    labels: ["what"],
     exportedBy: each,
   },
   waiters: {

@@ -198,6 +198,7 @@ class Router implements JobRouter {
       shardsOwned: this.#seats.filter(({ owner }) => owner !== null).length,
       waiters: this.#routing.waiters + this.#taker.waiters,
       quarantined: this.#seats.reduce((sum, { owner }) => sum + (owner?.quarantined.length ?? 0), 0),
+      endedInTree: this.#seats.reduce((sum, { owner }) => sum + (owner?.ended.runs ?? 0), 0),
     };
   }
 

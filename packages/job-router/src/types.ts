@@ -21,6 +21,8 @@ export interface RouterStats {
   readonly waiters: number;
   /** Records that cannot be read, of the shards that are ours. */
   readonly quarantined: number;
+  /** Ended runs of our shards that are still in the tree. */
+  readonly endedInTree: number;
 }
 
 /** Jobs of one type that could run now. */

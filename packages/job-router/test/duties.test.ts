@@ -12,6 +12,7 @@ const archive: RunArchive = {
   },
   runsOf: () => Promise.resolve([]),
   list: () => Promise.resolve({ runs: [], next: null }),
+  head: () => "",
 };
 
 let alone: TestRouter;

@@ -22,7 +22,7 @@ test("a router that is alone owns every shard, and serves each tenant in its own
     const id = idOf(await router.ask(tenant, commandOf("CreateJob", { name: "foo" }, tenant)));
     expect(takenOf(await router.ask(tenant, getJob("foo", tenant)))?.view.jobID).toBe(id);
   }
-  expect(router.stats()).toEqual({ shardsOwned: SHARDS, waiters: 0, quarantined: 0 });
+  expect(router.stats()).toEqual({ shardsOwned: SHARDS, waiters: 0, quarantined: 0, endedInTree: 0 });
 });
 
 test("every shard answers", async () => {

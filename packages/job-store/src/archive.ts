@@ -1,98 +1,109 @@
-/** Runs that have ended, for good: files by blocks of ids, so that a job's runs are found by arithmetic. */
-import { unlink } from "node:fs/promises";
-import { join } from "node:path";
-import { blockOf, type EndedRun, type RunArchive, type RunPage, shardOf, SHARDS } from "@sluice/job-queue";
-import { appendRuns, FILE_BYTES, isWriter, lastWriteOf, listFiles, readRuns, shardFolder } from "./archive-files.ts";
-import { afterKey, keyOf, newestFirst, parseKey, printKey } from "./page-key.ts";
+/** Runs that have ended, for good: a shard's in segments, in the order in which they came, each with an index. */
+import { basename } from "node:path";
+import { type EndedRun, type RunArchive, type RunPage, type RunsAsked, shardOf, SHARDS } from "@sluice/job-queue";
 import { BlobNames } from "./blob-names.ts";
+import { BlockArchive } from "./block-archive.ts";
+import { isSame, isWriter, newestFirst, parsePlace, type Place, printPlace, shardFolder } from "./runs/segment-name.ts";
+import { Segments } from "./runs/segments.ts";
 
 export const RETENTION_MS = 14 * 24 * 3_600_000;
+/** A segment that is larger is followed by the next. So is one of the day before: segments are purged whole. */
+export const SEGMENT_BYTES = 16 * 1024 * 1024;
+/** What a cursor begins with when all segments have been read. */
+const BLOCKS = "blocks:";
 
 export interface ArchiveOptions {
   readonly folder: string;
   /** Of this process alone: its part of the files' names. */
   readonly writer: string;
-  readonly fileBytes?: number;
+  readonly segmentBytes?: number;
+  readonly nowMs: () => number;
   /** A line that cannot be read, and the file in which it stands. */
   readonly onBadLine: (file: string, line: string) => void;
 }
 
+interface ShardArchive {
+  readonly segments: Segments;
+  readonly blocks: BlockArchive;
+}
+
 export class Archive implements RunArchive {
-  readonly #options: ArchiveOptions;
+  readonly #shards: readonly ShardArchive[];
   readonly #blobNames = new BlobNames();
-  /** One after the other: a file is looked at before it is written to. */
-  #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(options: ArchiveOptions) {
-    if (!isWriter(options.writer)) throw new Error(`${options.writer} cannot stand in the name of a file`);
-    this.#options = options;
+  constructor({ folder, writer, segmentBytes = SEGMENT_BYTES, nowMs, onBadLine }: ArchiveOptions) {
+    if (!isWriter(writer)) throw new Error(`${writer} cannot stand in the name of a file`);
+    this.#shards = Array.from({ length: SHARDS }, (_, shard) => {
+      const path = shardFolder(folder, shard);
+      const onBad = (file: string, line: string): void => onBadLine(basename(file), line);
+      return {
+        segments: new Segments({ folder: path, writer, segmentBytes, nowMs, onBad }),
+        blocks: new BlockArchive(path, onBad),
+      };
+    });
   }
 
-  keep(shard: number, runs: readonly EndedRun[]): Promise<void> {
-    const { folder, writer, fileBytes = FILE_BYTES } = this.#options;
-    const kept = this.#writing.then(() => appendRuns(shardFolder(folder, shard), writer, runs, fileBytes));
-    this.#writing = kept.catch(() => undefined);
-    return kept;
+  keep(shard: number, runs: readonly EndedRun[], mayBeThere: boolean): Promise<void> {
+    return this.#of(shard).segments.keep(runs, mayBeThere);
   }
 
-  async runsOf(id: number): Promise<readonly EndedRun[]> {
-    const runs = await this.#runsOfBlock(shardOf(id), blockOf(id));
-    return runs.filter((run) => run.id === id);
+  async runsOf(id: number, most: number): Promise<readonly EndedRun[]> {
+    const { segments, blocks } = this.#of(shardOf(id));
+    const runs = await segments.runsOf(id, most);
+    if (runs.length >= most) return runs;
+    const tokens = new Set(runs.map(({ token }) => token));
+    const older = (await blocks.runsOf(id)).filter(({ token }) => !tokens.has(token));
+    return [...runs, ...older].slice(0, most);
   }
 
-  async list(shard: number, after: string | null, limit: number): Promise<RunPage> {
-    const from = after === null ? null : parseKey(after);
-    if (after !== null && from === null) return { runs: [], next: null };
-    const files = await listFiles(shardFolder(this.#options.folder, shard));
-    const blocks = [...new Set(files.map(({ block }) => block))].sort((a, b) => b - a);
-    const runs: EndedRun[] = [];
-    for (const block of blocks) {
-      if (from !== null && block > from.block) continue;
-      const rest = (await this.#runsOfBlock(shard, block)).filter((run) => from === null || afterKey(run, from));
-      for (const each of rest.slice(0, limit - runs.length)) runs.push(each);
-      // The last one of a page leads on; that nothing may come after it costs one empty page.
-      if (runs.length >= limit) return { runs, next: nextOf(runs) };
+  async list(shard: number, { after, since, ...asked }: RunsAsked): Promise<RunPage> {
+    const { segments, blocks } = this.#of(shard);
+    if (after?.startsWith(BLOCKS) === true) {
+      const page = await blocks.list(after.slice(BLOCKS.length), asked.limit);
+      const wanted = page.runs.filter(
+        ({ done }) => done.tenant === asked.tenant && (asked.names?.includes(done.name) ?? true),
+      );
+      return { runs: wanted.map((run) => ({ run, isNews: false })), next: page.next && `${BLOCKS}${page.next}` };
     }
-    return { runs, next: null };
+    const from = after === null ? null : parsePlace(after);
+    if (after !== null && from === null) return { runs: [], next: null };
+    const mark = parsePlace(since);
+    const { found, next } = await segments.page(from, asked);
+    const runs = found.map((each) => ({ run: each.run, isNews: mark !== null && !isBefore(each, mark) }));
+    if (next !== null) return { runs, next: printPlace(next) };
+    return { runs, next: (await blocks.isEmpty()) ? null : BLOCKS };
+  }
+
+  head(shard: number): string {
+    return printPlace(this.#of(shard).segments.head());
   }
 
   /** Removes files that were last written to longer ago than this. Answers how many. */
   async purge(nowMs: number, retentionMs: number = RETENTION_MS): Promise<number> {
     let gone = 0;
-    for (const path of await this.#allFiles()) {
-      const written = await lastWriteOf(path);
-      if (written === null || written > nowMs - retentionMs) continue;
-      await unlink(path).catch(() => undefined);
-      gone += 1;
+    for (const { segments, blocks } of this.#shards) {
+      gone += (await segments.purge(nowMs - retentionMs)) + (await blocks.purge(nowMs - retentionMs));
+      await segments.tidy();
     }
     return gone;
   }
 
   /** The sha256 of every blob that a run names. */
   async namedBlobs(): Promise<ReadonlySet<string>> {
-    return this.#blobNames.of(await this.#allFiles());
+    const paths: string[] = [];
+    for (const { segments, blocks } of this.#shards)
+      for (const path of [...(await segments.paths()), ...(await blocks.paths())]) paths.push(path);
+    return this.#blobNames.of(paths);
   }
 
-  async #allFiles(): Promise<readonly string[]> {
-    const folders = Array.from({ length: SHARDS }, (_, shard) => shardFolder(this.#options.folder, shard));
-    const files: string[] = [];
-    for (const folder of folders) for (const { name } of await listFiles(folder)) files.push(join(folder, name));
-    return files;
-  }
-
-  /** Newest first, each once. */
-  async #runsOfBlock(shard: number, block: number): Promise<readonly EndedRun[]> {
-    const folder = shardFolder(this.#options.folder, shard);
-    const found = new Map<string, EndedRun>();
-    for (const { name } of (await listFiles(folder)).filter((file) => file.block === block)) {
-      const runs = await readRuns(join(folder, name), (line) => this.#options.onBadLine(name, line));
-      for (const run of runs) found.set(`${run.id}-${run.token}`, run);
-    }
-    return [...found.values()].sort(newestFirst);
+  #of(shard: number): ShardArchive {
+    const found = this.#shards[shard];
+    if (found === undefined) throw new Error(`no shard ${shard}`);
+    return found;
   }
 }
 
-function nextOf(runs: readonly EndedRun[]): string | null {
-  const last = runs.at(-1);
-  return last === undefined ? null : printKey(keyOf(last));
+function isBefore(place: Place, mark: Place): boolean {
+  if (isSame(place.segment, mark.segment)) return place.offset < mark.offset;
+  return newestFirst(mark.segment, place.segment) < 0;
 }

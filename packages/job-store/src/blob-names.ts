@@ -4,6 +4,7 @@
  */
 import { open } from "node:fs/promises";
 
+const STEP_BYTES = 1024 * 1024;
 const NAMED = /"sha256":"([0-9a-f]{64})"/g;
 
 interface Searched {
@@ -27,14 +28,19 @@ export class BlobNames {
     const handle = await open(path).catch(() => null);
     if (handle === null) return before;
     try {
-      const { size } = await handle.stat();
-      if (size <= before.bytes) return before;
-      const more = Buffer.alloc(size - before.bytes);
-      const { bytesRead } = await handle.read(more, 0, more.length, before.bytes);
-      // A line that is still being written is searched again.
-      const whole = more.subarray(0, more.lastIndexOf("\n", bytesRead - 1) + 1);
-      const found = [...whole.toString("latin1").matchAll(NAMED)].map(([, sha256 = ""]) => sha256);
-      return { bytes: before.bytes + whole.length, names: [...before.names, ...found] };
+      const names = [...before.names];
+      let { bytes } = before;
+      for (let length = STEP_BYTES; ;) {
+        const more = Buffer.allocUnsafe(length);
+        const { bytesRead } = await handle.read(more, 0, length, bytes);
+        // A line that is still being written is searched again.
+        const whole = more.subarray(0, more.subarray(0, bytesRead).lastIndexOf("\n") + 1);
+        for (const [, sha256 = ""] of whole.toString("latin1").matchAll(NAMED)) names.push(sha256);
+        bytes += whole.length;
+        if (bytesRead < length) return { bytes, names };
+        // A line that is longer than what is read at once.
+        if (whole.length === 0) length *= 2;
+      }
     } finally {
       await handle.close();
     }

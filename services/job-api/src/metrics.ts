@@ -39,6 +39,7 @@ export function exportState(registry: Registry, router: JobRouter, journals: Job
   showGauge(registry, ROUTER_METRICS.shardsOwned, () => router.stats().shardsOwned);
   showGauge(registry, ROUTER_METRICS.waiters, () => router.stats().waiters);
   showGauge(registry, ROUTER_METRICS.quarantined, () => router.stats().quarantined);
+  showGauge(registry, ROUTER_METRICS.endedInTree, () => router.stats().endedInTree);
   showGauge(registry, JOB_JOURNAL_METRICS.lines, () => sum(({ lines }) => lines));
   showGauge(registry, JOB_JOURNAL_METRICS.bytes, () => sum(({ bytes }) => bytes));
   showGauge(registry, JOB_JOURNAL_METRICS.usedRatio, () => most(({ usedRatio }) => usedRatio));
@@ -89,10 +90,14 @@ function showGauges(
 
 /** Those of the router that are counted as things happen. */
 export const routerHooks = (registry: Registry): RouterHooks => {
-  const { shardsOwned: _, waiters: __, quarantined: ___, ...counted } = ROUTER_METRICS;
-  const { requestSeconds, requests, takeovers, termEnds, pauses, notices } = makeInstruments(counted, registry);
+  const { shardsOwned: _, waiters: __, quarantined: ___, endedInTree: ____, ...counted } = ROUTER_METRICS;
+  const { requestSeconds, requests, takeovers, termEnds, pauses, notices, ...archive } = makeInstruments(
+    counted,
+    registry,
+  );
   // A counter that is not there until it counts looks like one that nobody exports.
   for (const what of NOTICES) notices.inc({ what }, 0);
+  for (const what of ["creates", "takes"]) archive.heldBack.inc({ what }, 0);
   return {
     onRequest(where, outcome, seconds) {
       requests.inc({ where, outcome });
@@ -101,6 +106,9 @@ export const routerHooks = (registry: Registry): RouterHooks => {
     onTakeover: (from) => takeovers.inc({ from }),
     onTermEnd: (why) => termEnds.inc({ why }),
     onPause: () => pauses.inc(),
+    onArchived: (runs) => archive.archived.inc(runs),
+    onArchiveFailure: () => archive.archiveFailures.inc(),
+    onHeldBack: (what) => archive.heldBack.inc({ what }),
     onNotice: (what) => notices.inc({ what }),
   };
 };

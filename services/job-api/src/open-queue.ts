@@ -29,7 +29,7 @@ export const later = (ms: number, wake: () => void): (() => void) => {
 
 export async function openJobQueue(config: JobApiConfig, { clock, log, registry }: ServiceParts): Promise<OpenedQueue> {
   const blobs = await openBlobs(join(config.JOB_STORE_DIR, "blobs"), clock);
-  const archive = openArchive(config, log);
+  const archive = openArchive(config, { clock, log });
   const sessions = openSessions(config, clock, log);
   const router = await openJobRouter({
     apiId: config.WORKER_ID,
@@ -73,8 +73,9 @@ export async function openJobQueue(config: JobApiConfig, { clock, log, registry 
   };
 }
 
-function openArchive(config: JobApiConfig, log: ServiceParts["log"]): Archive {
+function openArchive(config: JobApiConfig, { clock, log }: Pick<ServiceParts, "clock" | "log">): Archive {
   return new Archive({
+    nowMs: clock.nowMs,
     folder: join(config.JOB_STORE_DIR, "archive"),
     writer: config.WORKER_ID.replaceAll(".", "_"),
     onBadLine: (file) => log.error({ file }, "a line of the archive cannot be read"),

@@ -1,44 +1,213 @@
-/** What has ended leaves the tree: old directories of the archive are handed to a keeper, and deleted when it has them. */
+/**
+ * What has ended leaves the tree for the archive: the oldest first, a slice at a time, whenever there is more of it than the
+ * tree should hold, and what is old. A slice is on disk before its entries are deleted. Behind this, callers are held back.
+ */
 import type { Op, Session } from "@sluice/zookeeper";
-import { STEP_JOBS } from "../limits.ts";
+import { ENDED_IN_TREE, type EndedInTree, STEP_JOBS } from "../limits.ts";
 import { paths } from "../paths.ts";
-import type { EndedRun } from "../run-archive.ts";
-import { readRuns } from "./done-entries.ts";
-import type { DoneName } from "./done-index.ts";
+import type { EndedRun, RunArchive } from "../run-archive.ts";
+import { pathOf, type Reading, readRuns } from "./done-entries.ts";
+import { type DoneEntry, type DoneIndex, HOUR_MS, hourOf } from "./done-index.ts";
 
-export interface ArchivePorts {
+export interface ArchivistHooks {
+  readonly onArchived?: (runs: number) => void;
+  /** The disk, say. They stay where they are, and it is tried again. */
+  readonly onFailure?: (error: unknown) => void;
+  /** It stays in the tree, for a person to look at. */
+  readonly onUnreadable?: (path: string) => void;
+}
+
+export interface ArchivistPorts {
   readonly session: Session;
   readonly shard: number;
-  readonly keep: (runs: readonly EndedRun[]) => Promise<void>;
-  /** False: the term is over. */
-  readonly write: (ops: readonly Op[]) => Promise<boolean>;
+  readonly archive: RunArchive;
+  readonly index: DoneIndex;
+  readonly write: (ops: readonly Op[]) => void;
+  /** When everything given so far is in the tree; false: the term is over. */
+  readonly written: () => Promise<boolean>;
+  readonly later: (ms: number, wake: () => void) => () => void;
+  readonly now: () => number;
+  readonly hooks?: ArchivistHooks;
+  readonly limits?: EndedInTree;
 }
 
-export interface Emptied {
-  /** How many runs went. */
-  readonly gone: number;
-  /** The directory went too; if not, the next time may have more luck. */
-  readonly all: boolean;
+const AGAIN_LEAST_MS = 1_000;
+const AGAIN_MOST_MS = 30_000;
+/** Deletions under way at once: one transaction after the other is too slow where each takes long. */
+const AHEAD = { usual: 4, behind: 12 };
+/** Slices are so many times larger when there is much to catch up with. */
+const BEHIND_SLICES = 4;
+
+interface Leaving {
+  readonly entry: DoneEntry;
+  readonly reading: Reading;
 }
 
-export async function emptyDirectory(
-  directory: string,
-  names: readonly DoneName[],
-  ports: ArchivePorts,
-): Promise<Emptied> {
-  const { session, shard, keep, write } = ports;
-  let gone = 0;
-  for (let from = 0; from < names.length; from += STEP_JOBS) {
-    const read = await readRuns(session, shard, names.slice(from, from + STEP_JOBS), "whole");
-    if (read === "silence") return { gone, all: false };
-    // What is not there went the last time, which did not come to its end.
-    const there = read.flatMap((each) => each ?? []);
-    if (there.length === 0) continue;
-    await keep(there.map(({ run }) => run));
-    const nodes = there.flatMap((each) => each.nodes);
-    if (!(await write(nodes.map((path): Op => ({ op: "delete", path, version: 0 }))))) return { gone, all: false };
-    gone += there.length;
+export class Archivist {
+  readonly #ports: ArchivistPorts;
+  readonly #limits: EndedInTree;
+  /** One slice after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #isBusy = false;
+  #isOver = false;
+  #againMs = AGAIN_LEAST_MS;
+  #stopTimer: () => void = () => undefined;
+  /** Of an older owner, which may have kept some of them. */
+  #inherited: number;
+
+  constructor(ports: ArchivistPorts) {
+    this.#ports = ports;
+    this.#limits = ports.limits ?? ENDED_IN_TREE;
+    this.#inherited = ports.index.size;
   }
-  const path = paths.doneDirectory(shard, directory);
-  return { gone, all: await write([{ op: "delete", path, version: 0 }]) };
+
+  /** Something has ended. */
+  poke(): void {
+    const { runs, bytes, sliceRuns, sliceBytes } = this.#limits;
+    const { size, bytes: held } = this.#ports.index;
+    if (this.#isBusy || this.#isOver || (size < runs + sliceRuns && held <= bytes + sliceBytes)) return;
+    this.#isBusy = true;
+    this.#inTurn(() => this.#leave(() => this.#isTooMuch()))
+      .then(() => this.#rest(null))
+      .catch((error: unknown) => {
+        this.#ports.hooks?.onFailure?.(error);
+        this.#rest(this.#againMs);
+        this.#againMs = Math.min(AGAIN_MOST_MS, 2 * this.#againMs);
+      });
+  }
+
+  /** Runs that ended longer ago than this. Answers how many left. */
+  empty(olderThanMs: number): Promise<number> {
+    const before = this.#ports.now() - olderThanMs;
+    return this.#inTurn(() => this.#leave((oldest) => endOf(oldest) <= before));
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#stopTimer();
+  }
+
+  /** How far behind it is: creates are held back first, then takes too; ends never, for their work is done. */
+  get holdsBack(): "nothing" | "creates" | "takes" {
+    const { mostRuns, mostBytes } = this.#limits;
+    const { size, bytes } = this.#ports.index;
+    if (size >= 2 * mostRuns || bytes >= 2 * mostBytes) return "takes";
+    return size >= mostRuns || bytes >= mostBytes ? "creates" : "nothing";
+  }
+
+  #isTooMuch(): boolean {
+    const { size, bytes } = this.#ports.index;
+    return size > this.#limits.runs || bytes > this.#limits.bytes;
+  }
+
+  #rest(againMs: number | null): void {
+    if (againMs === null) {
+      this.#isBusy = false;
+      this.#againMs = AGAIN_LEAST_MS;
+      this.poke();
+    } else if (!this.#isOver)
+      this.#stopTimer = this.#ports.later(againMs, () => {
+        this.#isBusy = false;
+        this.poke();
+      });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #leave(isWanted: (oldest: DoneEntry) => boolean): Promise<number> {
+    let gone = 0;
+    // The nodes of one slice are deleted while the next one is kept.
+    let deleting: Promise<boolean> = Promise.resolve(true);
+    try {
+      for (;;) {
+        const leaving = this.#isOver ? null : await this.#keep(this.#slice(isWanted));
+        if (!(await deleting) || leaving === null) return gone;
+        this.#ports.index.drop(leaving.map(({ entry }) => entry));
+        deleting = this.#delete(leaving);
+        gone += leaving.filter(({ reading }) => typeof reading !== "string").length;
+      }
+    } finally {
+      await deleting;
+    }
+  }
+
+  #slice(isWanted: (oldest: DoneEntry) => boolean): readonly DoneEntry[] {
+    const { sliceRuns, sliceBytes } = this.#limits;
+    const times = this.#isBehind() ? BEHIND_SLICES : 1;
+    const oldest = this.#ports.index.oldest(times * sliceRuns, times * sliceBytes);
+    const stays = oldest.findIndex((entry) => !isWanted(entry));
+    return stays < 0 ? oldest : oldest.slice(0, stays);
+  }
+
+  #isBehind(): boolean {
+    const { runs, bytes } = this.#limits;
+    return this.#ports.index.size > 2 * runs || this.#ports.index.bytes > 2 * bytes;
+  }
+
+  /** What is on disk now, and what cannot be; null: there is nothing, or the term is over. */
+  async #keep(slice: readonly DoneEntry[]): Promise<readonly Leaving[] | null> {
+    const { archive, shard, written, hooks } = this.#ports;
+    // What is not in the tree yet may never be.
+    if (slice.length === 0 || !(await written())) return null;
+    const leaving = await this.#read(slice);
+    const runs = leaving.flatMap(({ reading }): EndedRun[] => (typeof reading === "string" ? [] : [reading.run]));
+    await archive.keep(shard, runs, this.#inherited > 0);
+    this.#inherited = Math.max(0, this.#inherited - slice.length);
+    hooks?.onArchived?.(runs.length);
+    return leaving;
+  }
+
+  async #read(slice: readonly DoneEntry[]): Promise<readonly Leaving[]> {
+    const { session, shard } = this.#ports;
+    const unknown = slice.filter(({ done }) => done === null);
+    const found = new Map<DoneEntry, Reading>();
+    for (let from = 0; from < unknown.length; from += STEP_JOBS) {
+      const some = unknown.slice(from, from + STEP_JOBS);
+      const read = await readRuns(session, shard, some, "whole");
+      if (read === "silence") throw new Error("the tree's archive could not be read");
+      some.forEach((entry, n) => found.set(entry, read[n] ?? "missing"));
+    }
+    return slice.map((entry) => {
+      const { id, token, done } = entry;
+      const path = pathOf(shard, entry);
+      return {
+        entry,
+        reading: done === null ? (found.get(entry) ?? "missing") : { run: { id, token, done }, nodes: [path] },
+      };
+    });
+  }
+
+  /** Small transactions, so that others find their place between them. False: the term is over. */
+  async #delete(leaving: readonly Leaving[]): Promise<boolean> {
+    const { written } = this.#ports;
+    const under: Promise<boolean>[] = [];
+    for (let from = 0; from < leaving.length; from += STEP_JOBS) {
+      this.#deleteNodes(leaving.slice(from, from + STEP_JOBS));
+      under.push(written());
+      const most = this.#isBehind() ? AHEAD.behind : AHEAD.usual;
+      if (under.length >= most && !((await under.shift()) ?? true)) return false;
+    }
+    return written();
+  }
+
+  /** Decided and written in one go: a directory that was emptied here may be made anew by whatever ends next. */
+  #deleteNodes(leaving: readonly Leaving[]): void {
+    const { index, shard, write, hooks } = this.#ports;
+    const gone: string[] = [];
+    const left: DoneEntry[] = [];
+    for (const { entry, reading } of leaving) {
+      if (reading === "unreadable") hooks?.onUnreadable?.(pathOf(shard, entry));
+      else left.push(entry);
+      if (typeof reading !== "string") for (const node of reading.nodes) gone.push(node);
+    }
+    for (const directory of index.empty(left)) gone.push(paths.doneDirectory(shard, directory));
+    if (gone.length > 0) write(gone.map((path): Op => ({ op: "delete", path, version: 0 })));
+  }
 }
+
+/** When it ended at the latest. */
+const endOf = ({ done, directory }: DoneEntry): number => done?.ended ?? (hourOf(directory) ?? 0) + HOUR_MS;

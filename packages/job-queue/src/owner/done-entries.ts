@@ -8,7 +8,7 @@ import type { DoneName } from "./done-index.ts";
 
 const LEAVES = ["r", "d"] as const;
 
-const pathOf = (shard: number, { directory, id, token }: DoneName): string =>
+export const pathOf = (shard: number, { directory, id, token }: DoneName): string =>
   paths.doneEntry(shard, directory, id, token);
 
 export function doneOps(shard: number, name: DoneName, done: Done): readonly Op[] {
@@ -37,13 +37,16 @@ export interface ReadRun {
   readonly nodes: readonly string[];
 }
 
-/** In the order of the names; null for an entry that is not there. "silence": nobody answers, or what stands there is none. */
+/** "missing": it has left the tree; "unreadable": what stands there is no entry of ours. */
+export type Reading = ReadRun | "missing" | "unreadable";
+
+/** In the order of the names. "silence": nobody answers. */
 export async function readRuns(
   session: Session,
   shard: number,
   names: readonly DoneName[],
   how: "whole" | "short",
-): Promise<readonly (ReadRun | null)[] | "silence"> {
+): Promise<readonly Reading[] | "silence"> {
   const leaves = how === "whole" ? LEAVES : [];
   const reads = names.flatMap((name) => {
     const path = pathOf(shard, name);
@@ -53,22 +56,16 @@ export async function readRuns(
   const answer = await session.readMany(reads);
   if (!answer.ok) return "silence";
   const width = 1 + leaves.length;
-  const runs: (ReadRun | null)[] = [];
-  for (const [n, name] of names.entries()) {
+  return names.map((name, n) => {
     const [entry, result, data] = answer.value.slice(n * width, (n + 1) * width);
-    const done = entry?.kind === "node" ? records.done.decode(entry.node.data) : null;
-    if (done?.ok === false) return "silence";
-    const below = leaves.flatMap((leaf, m) =>
-      [result, data][m]?.kind === "node" ? [`${pathOf(shard, name)}/${leaf}`] : [],
-    );
+    if (entry?.kind !== "node") return "missing";
+    const done = records.done.decode(entry.node.data);
+    if (!done.ok) return "unreadable";
+    const path = pathOf(shard, name);
+    const below = leaves.filter((_, m) => [result, data][m]?.kind === "node").map((leaf) => `${path}/${leaf}`);
     const { id, token } = name;
-    runs.push(
-      done === null
-        ? null
-        : { run: { id, token, done: joined(done.value, result, data) }, nodes: [...below, pathOf(shard, name)] },
-    );
-  }
-  return runs;
+    return { run: { id, token, done: joined(done.value, result, data) }, nodes: [...below, path] };
+  });
 }
 
 function joined(done: Done, result: ReadAnswer | undefined, data: ReadAnswer | undefined): Done {

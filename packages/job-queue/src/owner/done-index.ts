@@ -1,6 +1,10 @@
-/** The names of all runs in the tree's archive, in the owner's memory: what they say is read when somebody asks. */
+/**
+ * The runs in the tree's archive, in the owner's memory: their names, the oldest first, and what those say that ended in
+ * this term, so that they need not be read to leave the tree.
+ */
 import { DONE_PER_DIRECTORY } from "../limits.ts";
 import { parseDoneName } from "../paths.ts";
+import type { Done } from "../records.ts";
 
 export interface DoneName {
   readonly directory: string;
@@ -8,7 +12,23 @@ export interface DoneName {
   readonly token: string;
 }
 
-const HOUR_MS = 3_600_000;
+export interface DoneEntry extends DoneName {
+  /** Null: it must be read. */
+  readonly done: Done | null;
+  readonly bytes: number;
+}
+
+interface Directory {
+  /** How many there are. */
+  count: number;
+  /** How many there were: one that was full is not begun anew. */
+  made: number;
+}
+
+export const HOUR_MS = 3_600_000;
+/** Of an entry that was not read. */
+const BYTES_GUESSED = 1024;
+const COMPACTED_BY = 1024;
 
 /** "2026111613" or "2026111613-1": its hour, in ms. Null for what is no directory of ours. */
 export function hourOf(directory: string): number | null {
@@ -17,81 +37,133 @@ export function hourOf(directory: string): number | null {
 }
 
 export class DoneIndex {
-  readonly #directories = new Map<string, DoneName[]>();
+  readonly #directories = new Map<string, Directory>();
   /** Nearly every job has one run: a list for each would be most of what the index takes. */
-  readonly #byId = new Map<number, DoneName | DoneName[]>();
-  #hour = { began: NaN, directory: "" };
+  readonly #byId = new Map<number, DoneEntry | DoneEntry[]>();
+  #entries: DoneEntry[] = [];
+  /** Those before it have left. */
+  #first = 0;
+  #bytes = 0;
+  #hour = { began: NaN, name: "", part: 0 };
 
   /** As the tree has it. */
-  load(directory: string, names: readonly string[]): void {
-    this.#directories.set(directory, []);
-    for (const name of names) {
-      const parsed = parseDoneName(name);
-      if (parsed !== null) this.#note({ directory, ...parsed });
+  load(listed: ReadonlyMap<string, readonly string[]>): void {
+    const directories = [...listed.keys()].sort((a, b) => (hourOf(a) ?? 0) - (hourOf(b) ?? 0) || partOf(a) - partOf(b));
+    for (const directory of directories) {
+      const names = (listed.get(directory) ?? []).flatMap((name) => parseDoneName(name) ?? []);
+      this.#directories.set(directory, { count: 0, made: 0 });
+      for (const name of names.sort((a, b) => laterFirst(b, a)))
+        this.#note({ directory, ...name, done: null, bytes: BYTES_GUESSED });
     }
   }
 
   /** Where the entry of a run that ends now goes; a directory that is full is followed by another. */
-  add(ended: number, id: number, token: string): { readonly directory: string; readonly isNew: boolean } {
-    const hour = this.#hourDirectory(ended);
-    for (let n = 0; ; n++) {
-      const directory = n === 0 ? hour : `${hour}-${n}`;
-      const entries = this.#directories.get(directory);
-      if (entries !== undefined && entries.length >= DONE_PER_DIRECTORY) continue;
-      this.#note({ directory, id, token });
-      return { directory, isNew: entries === undefined };
+  place(ended: number): { readonly directory: string; readonly isNew: boolean } {
+    this.#turnTo(ended);
+    for (; ; this.#hour.part++) {
+      const { name, part } = this.#hour;
+      const directory = part === 0 ? name : `${name}-${part}`;
+      const known = this.#directories.get(directory);
+      if (known === undefined || known.made < DONE_PER_DIRECTORY) return { directory, isNew: known === undefined };
+    }
+  }
+
+  add(entry: DoneEntry): void {
+    this.#note(entry);
+  }
+
+  get size(): number {
+    return this.#entries.length - this.#first;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The oldest first. */
+  *all(): Iterable<DoneEntry> {
+    for (let n = this.#first; n < this.#entries.length; n++) {
+      const entry = this.#entries[n];
+      if (entry !== undefined) yield entry;
     }
   }
 
   *tokens(): Iterable<readonly [string, number]> {
-    for (const entries of this.#directories.values()) for (const { token, id } of entries) yield [token, id];
+    for (const { token, id } of this.all()) yield [token, id];
   }
 
-  of(id: number): readonly DoneName[] {
+  of(id: number): readonly DoneEntry[] {
     const known = this.#byId.get(id) ?? [];
     return Array.isArray(known) ? known : [known];
   }
 
-  /** Directories whose hour began before; nothing more is written there. */
-  directoriesBefore(moment: number): readonly string[] {
-    return [...this.#directories.keys()].filter((directory) => (hourOf(directory) ?? Infinity) <= moment);
-  }
-
-  /** Newest first. */
-  directories(): readonly string[] {
-    return [...this.#directories.keys()].sort((a, b) => (hourOf(b) ?? 0) - (hourOf(a) ?? 0) || partOf(b) - partOf(a));
-  }
-
-  /** The last to begin first. */
-  entriesOf(directory: string): readonly DoneName[] {
-    return [...(this.#directories.get(directory) ?? [])].sort(laterFirst);
-  }
-
-  forget(directory: string): void {
-    for (const { id } of this.#directories.get(directory) ?? []) {
-      const left = this.of(id).filter((name) => name.directory !== directory);
-      if (left.length === 0) this.#byId.delete(id);
-      else this.#byId.set(id, left);
+  /** So many of the oldest, or fewer that have so many bytes, and one at least. */
+  oldest(most: number, bytesMost: number): readonly DoneEntry[] {
+    const found: DoneEntry[] = [];
+    let bytes = 0;
+    for (const entry of this.all()) {
+      bytes += entry.bytes;
+      if (found.length === most || (found.length > 0 && bytes > bytesMost)) break;
+      found.push(entry);
     }
-    this.#directories.delete(directory);
+    return found;
   }
 
-  #note(name: DoneName): void {
-    const entries = this.#directories.get(name.directory);
-    if (entries === undefined) this.#directories.set(name.directory, [name]);
-    else entries.push(name);
-    const known = this.#byId.get(name.id);
-    if (known === undefined) this.#byId.set(name.id, name);
-    else if (Array.isArray(known)) known.push(name);
-    else this.#byId.set(name.id, [known, name]);
+  /** These are the oldest, and are kept elsewhere. Their nodes are still there. */
+  drop(entries: readonly DoneEntry[]): void {
+    for (const entry of entries) {
+      this.#first += 1;
+      this.#bytes -= entry.bytes;
+      this.#forget(entry);
+    }
+    if (this.#first <= COMPACTED_BY || this.#first <= this.size) return;
+    this.#entries = this.#entries.slice(this.#first);
+    this.#first = 0;
+  }
+
+  /** Their nodes are about to go. Answers which directories are empty then, and go with them. */
+  empty(entries: readonly DoneEntry[]): readonly string[] {
+    const emptied: string[] = [];
+    for (const entry of entries) {
+      const directory = this.#directories.get(entry.directory);
+      if (directory === undefined) continue;
+      directory.count -= 1;
+      if (directory.count > 0) continue;
+      this.#directories.delete(entry.directory);
+      emptied.push(entry.directory);
+    }
+    return emptied;
+  }
+
+  #note(entry: DoneEntry): void {
+    const directory = this.#directories.get(entry.directory);
+    if (directory === undefined) this.#directories.set(entry.directory, { count: 1, made: 1 });
+    else {
+      directory.count += 1;
+      directory.made += 1;
+    }
+    this.#entries.push(entry);
+    this.#bytes += entry.bytes;
+    const known = this.#byId.get(entry.id);
+    if (known === undefined) this.#byId.set(entry.id, entry);
+    else if (Array.isArray(known)) known.push(entry);
+    else this.#byId.set(entry.id, [known, entry]);
+  }
+
+  #forget(entry: DoneEntry): void {
+    const left = this.of(entry.id).filter((each) => each !== entry);
+    const [only] = left;
+    if (only === undefined) this.#byId.delete(entry.id);
+    else this.#byId.set(entry.id, left.length === 1 ? only : left);
   }
 
   /** One text for all entries of an hour, not one for each. */
-  #hourDirectory(ended: number): string {
+  #turnTo(ended: number): void {
     const began = Math.floor(ended / HOUR_MS);
-    if (began !== this.#hour.began)
-      this.#hour = { began, directory: new Date(ended).toISOString().slice(0, 13).replaceAll(/[-T]/g, "") };
-    return this.#hour.directory;
+    if (began === this.#hour.began) return;
+    const name = new Date(ended).toISOString().slice(0, 13).replaceAll(/[-T]/g, "");
+    const parts = [...this.#directories.keys()].filter((each) => each.split("-")[0] === name).map(partOf);
+    this.#hour = { began, name, part: parts.reduce((most, part) => Math.max(most, part), 0) };
   }
 }
 

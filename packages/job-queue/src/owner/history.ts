@@ -9,11 +9,18 @@ import { type JobRecord, type Reply, reply, type RunView } from "../shard/views.
 import { recordOfRun, runView } from "../shard/runs.ts";
 import { STATUS } from "../shard/statuses.ts";
 import { readRuns } from "./done-entries.ts";
-import { type DoneIndex, type DoneName, laterFirst } from "./done-index.ts";
+import { type DoneEntry, type DoneIndex, laterFirst } from "./done-index.ts";
+import {
+  FROM_NEWEST,
+  keyOfEntry,
+  keyOfRun,
+  newerFirst,
+  parseCursor,
+  printCursor,
+  type RunsCursor,
+} from "./runs-cursor.ts";
 
 const READ_AT_ONCE = 200;
-/** What a cursor begins with when the tree has been read to its end. */
-const KEPT = "kept:";
 
 export interface HistoryPorts {
   readonly session: Session;
@@ -22,9 +29,16 @@ export interface HistoryPorts {
   readonly archive: RunArchive | null;
 }
 
+interface Wanted {
+  readonly tenant: string;
+  /** Null: some cannot be named. */
+  readonly names: readonly string[] | null;
+  readonly isWanted: (run: EndedRun) => boolean;
+}
+
 interface Page {
   readonly runs: readonly EndedRun[];
-  readonly next: string | null;
+  readonly next: RunsCursor | null;
 }
 
 export class History {
@@ -48,76 +62,112 @@ export class History {
     return reply(STATUS.ok, { kind: "record", record: { ...record, exit, result, resultRef, runs: views } });
   }
 
+  /** Whether this run of the job has ended, however long ago it left the tree. Null: nobody answers. */
+  async hasEnded(tenant: string, id: number, token: string): Promise<boolean | null> {
+    const runs = await this.#runsOf(id, tenant);
+    return runs === null ? null : runs.some((run) => run.token === token);
+  }
+
   /** A page that leads on may have fewer runs than were asked for, even none: those read were not wanted. */
   async list({ tenant, names, after, limit }: ListRuns): Promise<Answer> {
     const matches = names?.map(parseNames);
-    const wanted = ({ done }: EndedRun): boolean =>
-      done.tenant === tenant && (matches?.some((match) => matchesName(match, done.name)) ?? true);
+    const wanted: Wanted = {
+      tenant,
+      names: literalNames(matches),
+      isWanted: ({ done }) =>
+        done.tenant === tenant && (matches?.some((match) => matchesName(match, done.name)) ?? true),
+    };
     const most = Math.min(Math.max(1, limit), LIST_MOST);
     const found: RunView[] = [];
-    let next: string | null = after ?? "";
+    let next: RunsCursor | null = after === undefined ? this.#start() : parseCursor(after);
     for (let read = 0; next !== null && found.length < most && read < RUNS_READ_MOST; read += READ_AT_ONCE) {
       // Not more than fit: what was read and is not shown would be lost behind the cursor.
-      const page: Page | null = await this.#page(next, Math.min(READ_AT_ONCE, most - found.length));
+      const page: Page | null = await this.#page(next, Math.min(READ_AT_ONCE, most - found.length), wanted);
       if (page === null) return null;
-      for (const run of page.runs) if (wanted(run)) found.push(runView(short(run)));
+      for (const run of page.runs) if (wanted.isWanted(run)) found.push(runView(short(run)));
       next = page.next;
     }
-    return reply(STATUS.ok, { kind: "runs", runs: found, next });
+    return reply(STATUS.ok, { kind: "runs", runs: found, next: next && printCursor(next) });
   }
 
-  async #page(cursor: string, limit: number): Promise<Page | null> {
-    if (cursor.startsWith(KEPT)) return this.#kept(cursor.slice(KEPT.length), limit);
+  #start(): RunsCursor {
+    return { tree: null, since: this.#ports.archive?.head(this.#ports.shard) ?? "", archive: null };
+  }
+
+  async #page(cursor: RunsCursor, limit: number, wanted: Wanted): Promise<Page | null> {
+    if (cursor.archive !== null) return this.#kept(cursor, cursor.archive, limit, wanted);
+    const entries = this.#entriesAfter(cursor, limit);
+    const read = await this.#read(entries, "short");
+    if (read === null) return null;
+    const last = entries.at(-1);
+    const tree = last === undefined ? cursor.tree : keyOfEntry(last);
+    const isLast = entries.length < limit;
+    if (isLast && this.#ports.archive === null) return { runs: read, next: null };
+    return { runs: read, next: { ...cursor, tree, archive: isLast ? FROM_NEWEST : null } };
+  }
+
+  async #kept(cursor: RunsCursor, after: string, limit: number, { tenant, names }: Wanted): Promise<Page | null> {
+    const { archive, shard } = this.#ports;
+    if (archive === null) return { runs: [], next: null };
+    const { tree, since } = cursor;
+    const asked = { tenant, names, since, limit, after: after === FROM_NEWEST ? null : after };
+    const page = await archive.list(shard, asked);
+    // What has left the tree since the first page was shown from there, down to where the tree was read.
+    const runs = page.runs.filter(({ run, isNews }) => !isNews || tree === null || newerFirst(keyOfRun(run), tree) > 0);
+    return { runs: runs.map(({ run }) => run), next: page.next === null ? null : { ...cursor, archive: page.next } };
+  }
+
+  #entriesAfter({ tree }: RunsCursor, limit: number): readonly DoneEntry[] {
+    const rest: DoneEntry[] = [];
+    for (const entry of this.#ports.index.all())
+      if (tree === null || newerFirst(keyOfEntry(entry), tree) > 0) rest.push(entry);
+    return rest.sort((a, b) => newerFirst(keyOfEntry(a), keyOfEntry(b))).slice(0, limit);
+  }
+
+  /** Null: nobody answers. What has left the tree meanwhile is in the archive. */
+  async #read(entries: readonly DoneEntry[], how: "whole" | "short"): Promise<readonly EndedRun[] | null> {
     const { session, shard } = this.#ports;
-    const names = this.#namesAfter(cursor, limit);
-    const read = await readRuns(session, shard, names, "short");
+    const unknown = entries.filter(({ done }) => done === null);
+    const read = await readRuns(session, shard, unknown, how);
     if (read === "silence") return null;
-    const last = names.at(-1);
-    const next = names.length < limit || last === undefined ? this.#ports.archive && KEPT : cursorOf(last);
-    return { runs: read.flatMap((each) => each?.run ?? []), next };
-  }
-
-  async #kept(after: string, limit: number): Promise<Page> {
-    const page = await this.#ports.archive?.list(this.#ports.shard, after === "" ? null : after, limit);
-    return { runs: page?.runs ?? [], next: page?.next == null ? null : `${KEPT}${page.next}` };
-  }
-
-  #namesAfter(cursor: string, limit: number): readonly DoneName[] {
-    const { index } = this.#ports;
-    const [from = "", id = "", token = ""] = cursor.split("/");
-    const directories = index.directories();
-    const start = cursor === "" ? 0 : directories.findIndex((directory) => !isNewer(directory, from));
-    const names: DoneName[] = [];
-    for (const directory of start < 0 ? [] : directories.slice(start)) {
-      const entries = index.entriesOf(directory);
-      const seen = { id: Number(id), token };
-      for (const entry of entries) if (directory !== from || laterFirst(entry, seen) > 0) names.push(entry);
-      if (names.length >= limit) break;
+    const found = new Map(unknown.map((entry, n) => [entry, read[n]]));
+    const runs: EndedRun[] = [];
+    for (const entry of entries) {
+      const { id, token, done } = entry;
+      const reading = found.get(entry);
+      if (done !== null) runs.push({ id, token, done });
+      else if (typeof reading === "object") runs.push(reading.run);
+      else if (reading === "missing") for (const run of await this.#keptOf(id)) if (run.token === token) runs.push(run);
     }
-    return names.slice(0, limit);
+    return runs;
+  }
+
+  async #keptOf(id: number): Promise<readonly EndedRun[]> {
+    return (await this.#ports.archive?.runsOf(id, RUNS_SHOWN)) ?? [];
   }
 
   /** Newest first; null: nobody answers. */
   async #runsOf(id: number, tenant: string): Promise<readonly EndedRun[] | null> {
-    const { session, shard, index, archive } = this.#ports;
-    const names = [...index.of(id)].sort(laterFirst).slice(0, RUNS_SHOWN);
-    const read = await readRuns(session, shard, names, "whole");
-    if (read === "silence") return null;
-    const kept = names.length < RUNS_SHOWN ? ((await archive?.runsOf(id)) ?? []) : [];
+    const entries = [...this.#ports.index.of(id)].sort(laterFirst).slice(0, RUNS_SHOWN);
+    const read = await this.#read(entries, "whole");
+    if (read === null) return null;
+    const kept = entries.length < RUNS_SHOWN ? await this.#keptOf(id) : [];
     // A run may be kept already and not yet be deleted, or be kept twice.
-    const byToken = new Map([...kept, ...read.flatMap((each) => each?.run ?? [])].map((run) => [run.token, run]));
+    const byToken = new Map([...kept, ...read].map((run) => [run.token, run]));
     return [...byToken.values()]
       .filter(({ done }) => done.tenant === tenant)
       .sort((a, b) => b.done.ended - a.done.ended || laterFirst(a, b));
   }
 }
 
-const cursorOf = ({ directory, id, token }: DoneName): string => `${directory}/${id}/${token}`;
-const isNewer = (directory: string, than: string): boolean => {
-  const [hour = "", part = "0"] = directory.split("-");
-  const [otherHour = "", otherPart = "0"] = than.split("-");
-  return hour === otherHour ? Number(part) > Number(otherPart) : hour > otherHour;
-};
+function literalNames(matches: readonly ReturnType<typeof parseNames>[] | undefined): readonly string[] | null {
+  const names: string[] = [];
+  for (const match of matches ?? []) {
+    if (match.kind === "glob") return null;
+    for (const name of match.names) names.push(name);
+  }
+  return matches === undefined ? null : names;
+}
 
 /** A large result is for who asks for the job. */
 function short(run: EndedRun): EndedRun {

@@ -90,7 +90,7 @@ class Loader {
     await this.#readJobs(names.flatMap((name) => parseJobId(name) ?? []));
     const entries = await this.#children(hours.map((hour) => paths.doneDirectory(shard, hour)));
     const done = new DoneIndex();
-    hours.forEach((hour, n) => done.load(hour, entries[n] ?? []));
+    done.load(new Map(hours.map((hour, n) => [hour, entries[n] ?? []])));
     const guests = await this.#readGuests();
     const crashed = await this.#readCrashed();
     const loaded: Loaded = {

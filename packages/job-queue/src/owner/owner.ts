@@ -4,9 +4,9 @@
  * with null, which means that nobody knows, and whoever wants to go on takes a new term.
  */
 import type { Op, Session } from "@sluice/zookeeper";
-import { TRANSACTION_BYTES_MAX } from "../limits.ts";
+import { type EndedInTree, TRANSACTION_BYTES_MAX } from "../limits.ts";
 import { paths } from "../paths.ts";
-import type { EndedRun, RunArchive } from "../run-archive.ts";
+import type { RunArchive } from "../run-archive.ts";
 import type { Command, GetJobs } from "../shard/commands.ts";
 import type { Reply } from "../shard/views.ts";
 import { reply } from "../shard/views.ts";
@@ -14,9 +14,7 @@ import { decide } from "../shard/decide.ts";
 import type { Notice } from "../shard/notices.ts";
 import { Shard, type ShardLimits } from "../shard/shard.ts";
 import { STATUS } from "../shard/statuses.ts";
-import { emptyDirectory } from "./archive.ts";
-import type { DoneIndex } from "./done-index.ts";
-import { History } from "./history.ts";
+import { ARCHIVE_LAGS, type ArchiveHooks, EndedRuns } from "./ended-runs.ts";
 import { loadShard, type Tree } from "./load.ts";
 import { Pipeline, type PipelineHooks, sizeOf } from "./pipeline.ts";
 import { leaveTerm, takeTerm, type Term } from "./term.ts";
@@ -33,6 +31,8 @@ export interface OwnerPorts {
   readonly limits?: ShardLimits;
   /** Where runs go when they leave the tree; without it they stay. */
   readonly archive?: RunArchive;
+  readonly archiveHooks?: ArchiveHooks;
+  readonly endedInTree?: EndedInTree;
   /** A job is due that no waiter took: somebody who serves several types may want it. */
   readonly onDue?: () => void;
   /** Something that nobody asked for was done to jobs, and is written. */
@@ -66,7 +66,6 @@ export async function ownShard(shard: number, ports: OwnerPorts, from?: number |
 
 /** So that a timer never runs over, and a clock that was set is noticed. */
 const LONGEST_REST_MS = 60_000;
-const HOUR_MS = 3_600_000;
 /** A clock that goes back further was set, and is believed. */
 const STEP_BACK_MS = 1_000;
 const BROKEN = reply(STATUS.broken);
@@ -77,8 +76,7 @@ export class ShardOwner {
   readonly #shard: Shard;
   readonly #writer: Writer;
   readonly #pipeline: Pipeline;
-  readonly #done: DoneIndex;
-  readonly #history: History;
+  readonly #ended: EndedRuns;
   readonly #line: WaitingLine;
   readonly #over = new AbortController();
   readonly #problems: readonly string[];
@@ -91,10 +89,7 @@ export class ShardOwner {
     this.#ports = ports;
     this.#shard = new Shard(tree.loaded, this.#now(), ports.limits);
     this.#writer = new Writer(term, tree);
-    this.#done = tree.done;
     this.#problems = tree.problems;
-    const { session, archive = null } = ports;
-    this.#history = new History({ session, shard: term.shard, index: tree.done, archive });
     this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
     this.#line = new WaitingLine({
       best: (wanted) => this.#shard.index.best(wanted),
@@ -102,6 +97,15 @@ export class ShardOwner {
       carryOut: (command) => this.#carryOut(command),
       whenWritten: (listener) => this.#pipeline.whenWritten(listener),
       onLeft: () => ports.onDue?.(),
+    });
+    const { session, later, archive, archiveHooks: hooks, endedInTree: limits } = ports;
+    this.#ended = new EndedRuns({
+      ...{ session, later, archive, hooks, limits },
+      shard: term.shard,
+      index: tree.done,
+      now: () => this.#now(),
+      write: (ops) => this.#pipeline.write(ops),
+      written: () => this.#pipeline.written(),
     });
     this.#clearOldCounters(tree);
     for (const unit of this.#shard.takeUnits()) this.#pipeline.write(this.#writer.opsOf(unit));
@@ -129,6 +133,11 @@ export class ShardOwner {
     return [...jobs, ...this.#problems.map((problem) => ({ id: null, problem }))];
   }
 
+  /** Ended runs that the tree holds, and their bytes. */
+  get ended(): { readonly runs: number; readonly bytes: number } {
+    return this.#ended.size;
+  }
+
   /** Types that could run now, for the scheduler. */
   get waitingTypes(): ReturnType<Shard["index"]["waitingTypes"]> {
     return this.#shard.index.waitingTypes();
@@ -142,26 +151,29 @@ export class ShardOwner {
   /** Null: the term ended before the answer was certain. */
   ask(command: Command): Promise<Reply | null> {
     if (this.over.aborted) return Promise.resolve(null);
+    if (this.#ended.isHeldBack(command)) return Promise.resolve(ARCHIVE_LAGS);
     return new Promise((resolve) => {
       const answer = this.#carryOut(command);
       // Surely not done, though the term may be over: who does not know would ask again, and end the next term too.
       if (answer === BROKEN) resolve(answer);
-      else this.#pipeline.whenWritten((written) => resolve(written ? this.#withRuns(command, answer) : null));
+      else this.#pipeline.whenWritten((written) => resolve(written ? this.#ended.answer(command, answer) : null));
       this.#line.serve();
       this.#rest();
     });
   }
 
-  /** What has ended is not in memory. */
-  #withRuns(command: Command, answer: Reply): Reply | Promise<Reply | null> {
-    if (command.verb === "DescribeJob") return this.#history.describe(command, answer);
-    return command.verb === "ListRuns" ? this.#history.list(command) : answer;
-  }
-
   /** GetJob with `connection: wait`. Whoever gives up waiting aborts; a job that was on its way then is given back. */
   async wait(command: GetJobs, timeoutMs: number, gone?: AbortSignal): Promise<Reply | null> {
     const first = await this.ask(command);
-    if (first === null || hasJobs(first) || timeoutMs <= 0 || gone?.aborted === true || this.over.aborted) return first;
+    if (
+      first === null ||
+      first === ARCHIVE_LAGS ||
+      hasJobs(first) ||
+      timeoutMs <= 0 ||
+      gone?.aborted === true ||
+      this.over.aborted
+    )
+      return first;
     return new Promise((resolve) => {
       const settled = new AbortController();
       const answer = (reply: Reply | null): void => {
@@ -176,22 +188,8 @@ export class ShardOwner {
   }
 
   /** Hands runs that ended more than this long ago to who keeps them for good. Answers how many left the tree. */
-  async emptyArchive(olderThanMs: number): Promise<number> {
-    const { session, archive } = this.#ports;
-    if (archive === undefined) return 0;
-    const { shard } = this.term;
-    const write = (ops: readonly Op[]): Promise<boolean> => {
-      this.#pipeline.write(ops);
-      return this.#pipeline.written();
-    };
-    const ports = { session, shard, write, keep: (runs: readonly EndedRun[]) => archive.keep(shard, runs) };
-    let gone = 0;
-    for (const directory of this.#done.directoriesBefore(this.#now() - olderThanMs - HOUR_MS)) {
-      const emptied = await emptyDirectory(directory, this.#done.entriesOf(directory), ports);
-      gone += emptied.gone;
-      if (emptied.all) this.#done.forget(directory);
-    }
-    return gone;
+  emptyArchive(olderThanMs: number): Promise<number> {
+    return this.#ended.leave(olderThanMs);
   }
 
   /** Finishes what is under way and leaves the shard to others. */
@@ -221,6 +219,7 @@ export class ShardOwner {
       const all = units.map((unit) => this.#writer.opsOf(unit));
       for (const ops of all) refuseOversized(ops);
       for (const ops of all) this.#pipeline.write(ops);
+      this.#ended.poke();
       if (notices.length > 0) this.#tell(notices);
       return answer;
     } catch (error) {
@@ -294,6 +293,7 @@ export class ShardOwner {
 
   #onOver(why: string): void {
     this.#stopTimer?.();
+    this.#ended.stop();
     this.#over.abort(new Error(why));
     this.#line.close();
   }

@@ -129,10 +129,12 @@ export class Writer {
 
   #archive(id: number, token: string, done: Done): readonly Op[] {
     const { shard } = this.#term;
-    const { directory, isNew } = this.#done.add(done.ended, id, token);
-    const path = paths.doneDirectory(shard, directory);
+    const { directory, isNew } = this.#done.place(done.ended);
     const entry = doneOps(shard, { directory, id, token }, done);
-    return isNew ? [{ op: "create", path, data: EMPTY }, ...entry] : entry;
+    const bytes = entry.reduce((sum, op) => sum + (op.op === "create" ? op.data.length : 0), 0);
+    // A large one is read again when it leaves: memory is for the many.
+    this.#done.add({ directory, id, token, bytes, done: entry.length === 1 ? done : null });
+    return isNew ? [{ op: "create", path: paths.doneDirectory(shard, directory), data: EMPTY }, ...entry] : entry;
   }
 
   #of(id: number): NodeVersions {

@@ -48,6 +48,10 @@ export const STATUS = {
   mockMismatch: status(500, "Mock Mismatch"),
   broken: status(500, "Internal error"),
   full: status(503, "Too many jobs"),
+  archiveLags: {
+    ...status(503, "Runs end faster than they are archived, or the archive cannot be written: come again"),
+    retryAfterMs: 2_000,
+  } as Status,
   tenantFull: (tenant: string, most: number): Status => ({
     ...status(429, `Too many jobs of tenant ${tenant}: ${most} is the limit`),
     retryAfterMs: 60_000,

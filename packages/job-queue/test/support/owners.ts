@@ -10,7 +10,9 @@ import { readCommand } from "../../src/shard/request.ts";
 
 export interface Process {
   readonly session: Session;
-  own(ports?: Pick<OwnerPorts, "hooks" | "archive" | "onMistake">): Promise<ShardOwner>;
+  own(
+    ports?: Pick<OwnerPorts, "hooks" | "archive" | "archiveHooks" | "endedInTree" | "onMistake">,
+  ): Promise<ShardOwner>;
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@
  * One shard as this process sees it: ours, another's, or nobody's. It takes the shard when that is ours to do, and gives
  * it up for whoever is better placed. Every decision is by the last look, and the tree refuses what that look missed.
  */
-import { type Notice, ownShard, type ShardOwner } from "@sluice/job-queue";
+import { type Notice, type OwnerPorts, ownShard, type ShardOwner } from "@sluice/job-queue";
 import { Changes } from "../changes.ts";
 import type { RouterPorts } from "../ports.ts";
 import { isBetterPlaced, ranking } from "../placement.ts";
@@ -184,7 +184,7 @@ export class Seat {
     const optional = {
       ...(pipelineHooks && { hooks: pipelineHooks }),
       ...(limits && { limits }),
-      ...(archiving && { archive: archiving.archive }),
+      ...(archiving && { archive: archiving.archive, archiveHooks: this.#archiveHooks() }),
     };
     const owning = await ownShard(
       this.shard,
@@ -215,6 +215,20 @@ export class Seat {
       log.error({ shard: this.shard, ...(id !== null && { job: id }), problem }, UNREADABLE);
     owner.over.addEventListener("abort", () => this.#onOver(owner), { once: true });
     if (owner.over.aborted) this.#onOver(owner);
+  }
+
+  #archiveHooks(): NonNullable<OwnerPorts["archiveHooks"]> {
+    const { hooks, log } = this.#ports;
+    const { shard } = this;
+    return {
+      onArchived: (runs) => hooks?.onArchived?.(runs),
+      onFailure(err) {
+        hooks?.onArchiveFailure?.();
+        log.error({ shard, err }, "runs could not be archived: they stay in the tree, and it is tried again");
+      },
+      onUnreadable: (path) => log.error({ shard, path }, "an entry of the tree's archive cannot be read: it stays"),
+      onHeldBack: (what) => hooks?.onHeldBack?.(what),
+    };
   }
 
   /** It was ours, and could not be loaded: nobody else can, and trying again at once only writes terms. */

@@ -1,0 +1,100 @@
+/** What becomes of runs that have ended: told when somebody asks, and handed to the archive. */
+import type { Op, Session } from "@sluice/zookeeper";
+import type { EndedInTree } from "../limits.ts";
+import type { RunArchive } from "../run-archive.ts";
+import type { Command } from "../shard/commands.ts";
+import { type Reply, reply } from "../shard/views.ts";
+import { STATUS } from "../shard/statuses.ts";
+import { Archivist, type ArchivistHooks } from "./archive.ts";
+import type { DoneIndex } from "./done-index.ts";
+import { History } from "./history.ts";
+
+export interface ArchiveHooks extends ArchivistHooks {
+  /** A command was refused because the archive is behind. */
+  readonly onHeldBack?: (what: "creates" | "takes") => void;
+}
+
+export interface EndedRunsPorts {
+  readonly session: Session;
+  readonly shard: number;
+  readonly index: DoneIndex;
+  readonly later: (ms: number, wake: () => void) => () => void;
+  readonly now: () => number;
+  readonly write: (ops: readonly Op[]) => void;
+  readonly written: () => Promise<boolean>;
+  readonly archive?: RunArchive | undefined;
+  readonly hooks?: ArchiveHooks | undefined;
+  readonly limits?: EndedInTree | undefined;
+}
+
+export const ARCHIVE_LAGS = reply(STATUS.archiveLags);
+
+export class EndedRuns {
+  readonly #index: DoneIndex;
+  readonly #hooks: ArchiveHooks;
+  readonly #history: History;
+  readonly #archivist: Archivist | null;
+
+  constructor({ archive, hooks = {}, limits, ...ports }: EndedRunsPorts) {
+    this.#index = ports.index;
+    this.#hooks = hooks;
+    this.#history = new History({ ...ports, archive: archive ?? null });
+    this.#archivist =
+      archive === undefined ? null : new Archivist({ ...ports, archive, hooks, ...(limits && { limits }) });
+  }
+
+  /** In the tree. */
+  get size(): { readonly runs: number; readonly bytes: number } {
+    return { runs: this.#index.size, bytes: this.#index.bytes };
+  }
+
+  /** The answer of who knows only the living, with what is known of the dead. Null: nobody answers. */
+  answer(command: Command, answer: Reply): Reply | Promise<Reply | null> {
+    if (command.verb === "DescribeJob") return this.#history.describe(command, answer);
+    if (command.verb === "ListRuns") return this.#history.list(command);
+    return mayHaveEnded(command, answer) ? this.#endAgain(command, answer) : answer;
+  }
+
+  /** Nothing more comes in while what has ended cannot leave. */
+  isHeldBack({ verb }: Command): boolean {
+    if (verb !== "CreateJobs" && verb !== "IngestAdds" && verb !== "GetJobs") return false;
+    const held = this.#archivist?.holdsBack ?? "nothing";
+    if (held === "nothing" || (verb === "GetJobs" && held === "creates")) return false;
+    this.#hooks.onHeldBack?.(verb === "GetJobs" ? "takes" : "creates");
+    return true;
+  }
+
+  /** Something may have ended. */
+  poke(): void {
+    this.#archivist?.poke();
+  }
+
+  /** Runs that ended longer ago than this leave the tree. Answers how many. */
+  leave(olderThanMs: number): Promise<number> {
+    return this.#archivist?.empty(olderThanMs) ?? Promise.resolve(0);
+  }
+
+  stop(): void {
+    this.#archivist?.stop();
+  }
+
+  /** The answer to an end may have been lost, and the run have left memory and tree since: it gets the first answer. */
+  async #endAgain({ tenant, id, lease }: HeldEnd, answer: Reply): Promise<Reply | null> {
+    const hasEnded = await this.#history.hasEnded(tenant, id, lease);
+    if (hasEnded === null) return null;
+    return hasEnded ? reply(STATUS.ok) : answer;
+  }
+}
+
+interface HeldEnd {
+  readonly tenant: string;
+  readonly id: number;
+  readonly lease: string;
+}
+
+/** It says how a run ended that is not in its holder's hand any more, and shows the lease. */
+function mayHaveEnded(command: Command, { status }: Reply): command is Command & HeldEnd {
+  const { verb } = command;
+  if (verb !== "FinishJob" && verb !== "RetryJob" && verb !== "FailJob") return false;
+  return command.lease !== null && command.remembered !== true && (status.code === 404 || status.code === 405);
+}
