@@ -35,7 +35,7 @@ export async function measureFleet(rows: number): Promise<boolean> {
   const logFile = join(dataDir, "bench.log");
   const fleet = await startChild({
     command: process.execPath,
-    args: ["tools/fleet/dist/main.js", "--no-sample", "--data", dataDir],
+    args: ["dist/programs/fleet.js", "--no-sample", "--data", dataDir],
     cwd: ROOT,
     logFile,
   });

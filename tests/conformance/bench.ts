@@ -61,7 +61,7 @@ async function startProcess(connect: string, folder: string, name: string): Prom
   const logFile = join(folder, `${name}.log`);
   const child = await startChild({
     command: process.execPath,
-    args: ["--enable-source-maps", "services/job-api/dist/main.js"],
+    args: ["--enable-source-maps", "dist/programs/job-api.js"],
     cwd: ROOT,
     logFile,
     env: {

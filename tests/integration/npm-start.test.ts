@@ -58,7 +58,7 @@ afterAll(async () => {
 
 /** A server that the surroundings name is somebody else's: this one shall start its own. */
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Run {
-  const child = spawn(process.execPath, ["tools/fleet/dist/main.js", ...args], {
+  const child = spawn(process.execPath, ["dist/programs/fleet.js", ...args], {
     cwd: ROOT,
     env: { ...process.env, ZOOKEEPER_CONNECT: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -126,7 +126,7 @@ describe("npm start -- --no-sample --scale estimator=2", () => {
 
   const pidsOf = async (service: string): Promise<readonly number[]> =>
     (await childrenOf(run.pid))
-      .filter(({ command }) => command.includes(`services/${service}/dist/main.js`))
+      .filter(({ command }) => command.includes(`dist/programs/${service}.js`))
       .map(({ pid }) => pid);
 
   const asDepositor = (): Record<string, string> => ({ authorization: `Bearer ${file.tokens["depositor"]!}` });

@@ -105,7 +105,7 @@ async function runToItsEnd(service: ServiceName, env: Readonly<Record<string, st
   await rm(logFile, { force: true });
   const child = await startChild({
     command: process.execPath,
-    args: [join(ROOT, `services/${service}/dist/main.js`)],
+    args: [join(ROOT, `dist/programs/${service}.js`)],
     cwd,
     logFile,
     // Nothing of the surroundings: a setting there would be a setting here.

@@ -81,7 +81,7 @@ export async function makeFleet(options: FleetOptions): Promise<Fleet> {
     const journal = (keepsJournal ? freeJournals.pop() : undefined) ?? join(dataDir, "journal", name);
     const child = await startChild({
       command: process.execPath,
-      args: ["--enable-source-maps", `services/${service}/dist/main.js`],
+      args: ["--enable-source-maps", `dist/programs/${service}.js`],
       cwd: ROOT,
       logFile,
       env: {

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { install } from "./install.mjs";
 import { build, ROOT } from "./steps.mjs";
 
-const SUPERVISOR = join(ROOT, "tools/fleet/dist/main.js");
+const SUPERVISOR = join(ROOT, "dist/programs/fleet.js");
 
 await install();
 const code = await build();

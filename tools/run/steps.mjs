@@ -16,6 +16,8 @@ export const TOOLS = {
 
 /** Bundles the console; takes the endpoints from what the compiler has built. */
 const CONSOLE = "services/admin/console/build.mjs";
+/** Bundles each service and the supervisor of `npm start`, from their sources. */
+const PROGRAMS = "tools/run/programs.mjs";
 
 export function say(line) {
   process.stderr.write(`${line}\n`);
@@ -56,5 +58,7 @@ export async function step(name, command, args, options) {
 export async function build(...projects) {
   const all = projects.length === 0;
   const code = await step("build", process.execPath, [TOOLS.tsc, "-b", ...(all ? ["tsconfig.build.json"] : projects)]);
-  return code === 0 && all ? await step("console", process.execPath, [CONSOLE]) : code;
+  if (code !== 0 || !all) return code;
+  const bundled = await step("programs", process.execPath, [PROGRAMS]);
+  return bundled === 0 ? await step("console", process.execPath, [CONSOLE]) : bundled;
 }

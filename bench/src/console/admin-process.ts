@@ -30,7 +30,7 @@ export async function startAdmin(connect: string, dir: string, collection: strin
   const logFile = join(dir, "admin.log");
   const child = await startChild({
     command: process.execPath,
-    args: ["services/admin/dist/main.js"],
+    args: ["dist/programs/admin.js"],
     cwd: ROOT,
     logFile,
     env: {

@@ -56,7 +56,7 @@ export function stageProcesses({ dataDir, installation, env, onChange }: Process
     const worker = `${name}-${++count}`;
     const child = await startChild({
       command: process.execPath,
-      args: [`services/${name}/dist/main.js`],
+      args: [`dist/programs/${name}.js`],
       cwd: ROOT,
       logFile: join(dataDir, "logs", `${worker}.log`),
       env: {

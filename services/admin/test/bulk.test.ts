@@ -155,7 +155,7 @@ describe("an order for many jobs", () => {
 const isStopped = async (pid: number): Promise<boolean> =>
   /^State:\s*T/m.test(await readFile(`/proc/${pid}/status`, "utf8"));
 
-const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../dist/programs/admin.js", import.meta.url));
 
 /** A real process, and a client of it for an operator. */
 async function adminThat(breaks: { readonly failpoints: string; readonly sessionMs: number }) {

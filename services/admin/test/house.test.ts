@@ -209,7 +209,7 @@ test("who asks too often is told to wait", async () => {
 });
 
 test("a production start without authentication refuses to serve", async () => {
-  const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+  const main = fileURLToPath(new URL("../../../dist/programs/admin.js", import.meta.url));
   const env = { PATH: process.env["PATH"], ZOOKEEPER_CONNECT: "127.0.0.1:1", NODE_ENV: "production" };
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "ignore", "pipe"] });
   const said: string[] = [];

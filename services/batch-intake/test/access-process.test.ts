@@ -34,7 +34,7 @@ async function startProcess(more: Readonly<Record<string, string>>) {
   const logFile = join(site.root, `${randomUUID()}.log`);
   const child = await startChild({
     command: process.execPath,
-    args: ["services/batch-intake/dist/main.js"],
+    args: ["dist/programs/batch-intake.js"],
     cwd: ROOT,
     env: { PATH: process.env["PATH"], ...env },
     logFile,

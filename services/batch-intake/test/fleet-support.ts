@@ -111,7 +111,7 @@ export async function startIntake(
 
 /** Runs an intake as a process, from what was built; answers how it ended. */
 export function spawnIntake(cleanups: Cleanups, { env }: IntakeSettings): Promise<unknown[]> {
-  const child = spawn(process.execPath, ["services/batch-intake/dist/main.js"], {
+  const child = spawn(process.execPath, ["dist/programs/batch-intake.js"], {
     cwd: ROOT,
     env: { PATH: process.env["PATH"], LOG_LEVEL: "silent", ...env },
     stdio: "inherit",

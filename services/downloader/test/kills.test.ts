@@ -9,7 +9,7 @@ import { waitFor } from "@sluice/testkit";
 import { content, ranged } from "./content-server.ts";
 import { type RunningDownloader, startDownloader } from "./running-downloader.ts";
 
-const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../dist/programs/downloader.js", import.meta.url));
 
 let fleet: RunningDownloader;
 const children: Child[] = [];

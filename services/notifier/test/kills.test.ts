@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answers, type Receiver, receiver } from "./support.ts";
 
-const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../dist/programs/notifier.js", import.meta.url));
 
 describe("a notifier killed between a callback and its commit", () => {
   let zk: TestZooKeeper;

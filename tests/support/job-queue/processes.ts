@@ -53,7 +53,7 @@ export async function queueProcesses({ connect, apis: names, sessionMs }: Settin
   };
   const startService = async (service: string, name: string, env: Readonly<Record<string, string>>): Promise<void> => {
     const metrics = env["METRICS_PORT"] ?? String(await freePort());
-    await start(name, [`services/${service}/dist/main.js`], {
+    await start(name, [`dist/programs/${service}.js`], {
       ZOOKEEPER_CONNECT: connect,
       ZK_SESSION_TIMEOUT_MS: String(sessionMs),
       WORKER_ID: name,

@@ -66,7 +66,7 @@ async function keepRunning(
     const startedMs = performance.now();
     const child = await startChild({
       command: process.execPath,
-      args: ["--enable-source-maps", `services/${instance.service}/dist/main.js`],
+      args: ["--enable-source-maps", `dist/programs/${instance.service}.js`],
       cwd: ROOT,
       logFile: instance.logFile,
       env: { ...process.env, ...instance.env },

@@ -8,7 +8,7 @@ import { type Child, freePort, startChild } from "@sluice/local-parts";
 import { waitFor } from "@sluice/testkit";
 import { randomBytes } from "node:crypto";
 
-const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../../dist/programs/job-api.js", import.meta.url));
 export const PEER_SECRET = randomBytes(24).toString("hex");
 
 export interface JobApi {

@@ -34,7 +34,7 @@ export async function startStage(): Promise<Stage> {
     const logFile = join(folder, `${name}.log`);
     const child = await startChild({
       command: process.execPath,
-      args: ["--enable-source-maps", `services/${service}/dist/main.js`],
+      args: ["--enable-source-maps", `dist/programs/${service}.js`],
       cwd: ROOT,
       logFile,
       env: {
