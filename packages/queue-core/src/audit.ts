@@ -4,9 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import type { Op } from "@sluice/zookeeper";
+import { type JobId, jobNumber } from "./ids.ts";
 import { createOp, setOp } from "./job-ops.ts";
 import { paths } from "./paths.ts";
-import { type AuditHead, type AuditRecord, records } from "./records.ts";
+import { type AuditedJobs, type AuditHead, type AuditRecord, records } from "./records.ts";
 
 export interface AuditEntry {
   readonly op: string;
@@ -17,6 +18,25 @@ export interface AuditEntry {
   readonly action: string;
   readonly target: string;
   readonly reason: string;
+  readonly jobs?: AuditedJobs;
+}
+
+/** A longer list stands beside the order, for as long as that is kept; its digest is kept as long as the audit. */
+const LISTED_BYTES = 32_768;
+
+/** Which jobs an order is for, in one record however many they are. */
+export function auditedJobs(ids: readonly JobId[]): AuditedJobs {
+  const numbers = [...new Set(ids.map(jobNumber))].sort((a, b) => a - b);
+  const list = records.jobNumbers.encode(numbers);
+  const jobs = { count: numbers.length, digest: auditHash(list) };
+  return list.length > LISTED_BYTES ? jobs : { ...jobs, list: list.toString() };
+}
+
+/** null: the record does not say whether the job is one of them. */
+export function isAmongJobs({ jobs }: Pick<AuditRecord, "jobs">, id: JobId): boolean | null {
+  if (jobs === undefined) return false;
+  const numbers = jobs.list === undefined ? null : records.jobNumbers.decode(Buffer.from(jobs.list));
+  return numbers?.ok === true ? numbers.value.includes(jobNumber(id)) : null;
 }
 
 export function nextAuditRecord(head: AuditHead, entry: AuditEntry): AuditRecord {
@@ -30,7 +50,7 @@ export function nextAuditRecord(head: AuditHead, entry: AuditEntry): AuditRecord
 export const auditHash = (data: Buffer): string => createHash("sha256").update(data).digest("hex");
 
 /** The head is compared and set: two actions at once are two links of the chain, never one. */
-export function auditOps(head: AuditHead, headVersion: number, entry: AuditEntry): readonly Op[] {
+export function auditOps(head: AuditHead, headVersion: number, entry: AuditEntry): readonly [Op, Op] {
   const record = nextAuditRecord(head, entry);
   const data = records.auditRecord.encode(record);
   const next: AuditHead = { number: record.number, hash: auditHash(data) };

@@ -1,6 +1,7 @@
-/** One order for many jobs, in groups, with progress. Each job's move is atomic and audited as if it were alone. */
+/** One order for many jobs, in groups, with progress. Each job's move is atomic; the audit has one record of the order. */
 import type { Op } from "@sluice/zookeeper";
-import { type BulkOrder, type KnownHead, type Member, planMember, sendGroup } from "./bulk-group.ts";
+import { auditedJobs } from "./audit.ts";
+import { type BulkOrder, type Group, type KnownHead, type Member, planMember, sendGroup } from "./bulk-group.ts";
 import { type JobFilter, selectJobs } from "./bulk-select.ts";
 import type { QueueContext } from "./context.ts";
 import { type Holds, readHolds } from "./holds.ts";
@@ -9,7 +10,7 @@ import { cutOperator, type NotApplied, type Operator, TRIES_MAX } from "./operat
 import { type Looked, lookAtJobs } from "./operator-look.ts";
 import { type JobOrder, needsHolds } from "./operator-plans.ts";
 import { paths } from "./paths.ts";
-import { records } from "./records.ts";
+import { type AuditedJobs, records } from "./records.ts";
 import { markDueIfLast } from "./report-gate.ts";
 
 export interface BulkOptions {
@@ -17,12 +18,13 @@ export interface BulkOptions {
   readonly expectedCount?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: BulkProgress) => void;
+  /** With a tally the order is somebody else's, who has it in the audit already. */
   readonly tally?: BulkTally;
 }
 
 /** How far it is, written in the very multi that moves a group: who goes on after a crash repeats no job of it. */
 export interface BulkTally {
-  /** `through`: the last job of the group; `progress` and `exceptions` count the group as carried out. */
+  /** The first is a `set` of data that no other group writes. `through`: the last job of the group; `progress` and `exceptions` count the group as carried out. */
   ops(through: JobId, progress: BulkProgress, exceptions: readonly BulkException[]): readonly Op[];
   /** The last ops asked for were carried out. */
   applied(): void;
@@ -97,7 +99,8 @@ class Bulk {
   #done = 0;
   #conflicts = 0;
   #notFound = 0;
-  #head: KnownHead | null = null;
+  /** What is still to be written into the audit. */
+  #unwritten: AuditedJobs | null = null;
 
   constructor(ctx: QueueContext, order: BulkOrder, options: BulkOptions, total: number) {
     this.#ctx = ctx;
@@ -122,6 +125,7 @@ class Bulk {
 
   /** While a group is on its way the next one is read: its fences find out if that was too early. */
   async run(ids: readonly JobId[]): Promise<Ended> {
+    this.#unwritten = this.#options.tally === undefined && ids.length > 0 ? auditedJobs(ids) : null;
     let ahead = this.#look(ids.slice(0, GROUP_JOBS));
     for (let i = 0; i < ids.length; i += GROUP_JOBS) {
       const look = await ahead;
@@ -174,12 +178,13 @@ class Bulk {
       const { members, holds } = this.#plan(left, look);
       left = members.map(({ id }) => id);
       if (members.length === 0) return "settled";
-      const head = this.#head ?? (await this.#persist(() => this.#readHead()));
-      if (head === null) return "lost";
-      const sent = await sendGroup(this.#ctx, this.#order, members, holds, head, this.#tally(group, members));
+      const record = await this.#record(members);
+      if (record === "lost") return "lost";
+      const tally = this.#tally(group, members);
+      const sent = await sendGroup(this.#ctx, this.#order, { members, holds, tally, record });
       if (sent.kind === "lost" || sent.kind === "outdated") return sent.kind;
-      this.#head = sent.kind === "applied" ? sent.head : null;
       if (sent.kind === "applied") {
+        this.#unwritten = null;
         await this.#applied(members);
         return "settled";
       }
@@ -195,6 +200,15 @@ class Bulk {
       look = await this.#look(left);
     }
     return "settled";
+  }
+
+  /** A new priority leaves no trace in a job's history: without a tally each group has a record of its own. */
+  async #record(members: readonly Member[]): Promise<Group["record"] | "lost"> {
+    const eachGroup = this.#order.order.action === "priority" && this.#options.tally === undefined;
+    const jobs = eachGroup ? auditedJobs(members.map(({ id }) => id)) : this.#unwritten;
+    if (jobs === null) return null;
+    const known = await this.#persist(() => this.#readHead());
+    return known === null ? "lost" : { known, jobs };
   }
 
   #tally(group: readonly JobId[], members: readonly Member[]): readonly Op[] {

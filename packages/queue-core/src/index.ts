@@ -49,6 +49,7 @@ export {
 export type { PathMeaning, QueueEntry } from "./paths.ts";
 export { EMPTY, EVENT_KINDS, knownEvent, OPERATION_STATES, records, TokenSchema } from "./records.ts";
 export type {
+  AuditedJobs,
   AuditHead,
   AuditRecord,
   BatchStatus,
@@ -128,7 +129,7 @@ export {
 } from "./expansion.ts";
 export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
 export { readReport, storeReport } from "./reports.ts";
-export { auditHash, auditProblem } from "./audit.ts";
+export { auditedJobs, auditHash, auditProblem, isAmongJobs } from "./audit.ts";
 export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator } from "./operator.ts";
 export type { LastChange } from "./who-won.ts";
 export type { JobOrder } from "./operator-plans.ts";

@@ -4,6 +4,7 @@
  * way is not resumed a second time, not even by somebody who goes on after a crash.
  */
 import type { Op, Session } from "@sluice/zookeeper";
+import { auditedJobs } from "./audit.ts";
 import type { QueueContext } from "./context.ts";
 import { type JobId, jobId, jobNumber } from "./ids.ts";
 import { createOp, deleteOp, setOp } from "./job-ops.ts";
@@ -63,7 +64,7 @@ export async function beginOperation(
       createOp(paths.operationJobs(id), records.jobNumbers.encode(numbers)),
       createOp(`${paths.dueOperations}/${id}`, EMPTY),
     ];
-    return Promise.resolve({ kind: "go", ops });
+    return Promise.resolve({ kind: "go", ops, jobs: auditedJobs(jobs) });
   });
   return { id, result };
 }

@@ -7,7 +7,7 @@ import { type AuditEntry, auditOps } from "./audit.ts";
 import type { QueueContext } from "./context.ts";
 import { cutBytes } from "./cut-bytes.ts";
 import { paths } from "./paths.ts";
-import { records } from "./records.ts";
+import { type AuditedJobs, records } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { lastAudited, type LastChange } from "./who-won.ts";
@@ -38,7 +38,14 @@ export type NotApplied = Exclude<ActionResult, { kind: "applied" }>;
 
 /** What an action wants to do, from a fresh look at the tree. */
 export type ActionPlan =
-  { readonly kind: "go"; readonly ops: readonly Op[]; readonly shared?: readonly Op[] } | NotApplied;
+  | {
+      readonly kind: "go";
+      readonly ops: readonly Op[];
+      readonly shared?: readonly Op[];
+      /** Of an order for many. */
+      readonly jobs?: AuditedJobs;
+    }
+  | NotApplied;
 
 export const TRIES_MAX = 20;
 /** They go into status, history and audit: a reason is a sentence, not a document. */
@@ -81,7 +88,8 @@ export async function act(
     const decoded = records.auditHead.decode(head.value.data);
     if (!decoded.ok) return { kind: "refused", why: decoded.problem };
     const at = formatTimestamp(ctx.clock.nowMs());
-    const entry: AuditEntry = { op, at, ...whoIn(who), action, target, reason: who.reason };
+    const jobs = plan.jobs === undefined ? {} : { jobs: plan.jobs };
+    const entry: AuditEntry = { op, at, ...whoIn(who), action, target, reason: who.reason, ...jobs };
     const ops = [...plan.ops, ...auditOps(decoded.value, head.value.stat.version, entry)];
     const sent = await sendFenced(ctx, { rank: "operator", shared: plan.shared ?? [], ops }, () =>
       inAudit(ctx, op, decoded.value.number),

@@ -59,6 +59,7 @@ export {
 export {
   type AuditHead,
   AuditHeadSchema,
+  type AuditedJobs,
   type AuditRecord,
   AuditRecordSchema,
   type CallbackBody,

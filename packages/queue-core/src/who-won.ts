@@ -1,7 +1,9 @@
 /** Who changed a thing last: what somebody who came too late is told. */
 import type { Session } from "@sluice/zookeeper";
+import { isAmongJobs } from "./audit.ts";
+import { parseJobId } from "./ids.ts";
 import { paths } from "./paths.ts";
-import { type FleetJob, records } from "./records.ts";
+import { type AuditRecord, type FleetJob, records } from "./records.ts";
 import { formatTimestamp } from "./timestamp.ts";
 
 export interface LastChange {
@@ -32,8 +34,13 @@ export async function lastAudited(session: Session, target: string): Promise<Las
   const answers = await session.readMany(numbers.map((number) => ({ get: paths.auditRecord(number) })));
   for (const answer of answers.ok ? answers.value : []) {
     const record = answer.kind === "node" ? records.auditRecord.decode(answer.node.data) : null;
-    if (record?.ok !== true || record.value.target !== target) continue;
+    if (record?.ok !== true || !isAbout(record.value, target)) continue;
     return { actor: record.value.actor, action: record.value.action, at: record.value.at };
   }
   return undefined;
+}
+
+function isAbout(record: AuditRecord, target: string): boolean {
+  const job = parseJobId(target);
+  return record.target === target || (job !== null && isAmongJobs(record, job) === true);
 }

@@ -1,4 +1,5 @@
 /** One order for many jobs: counted first, grouped, each job fenced and audited for itself. */
+import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   aBatchOfJobs,
@@ -15,12 +16,16 @@ import {
 } from "@sluice/testkit";
 import {
   actOnJob,
+  auditedJobs,
   auditProblem,
   type AuditRecord,
   type BulkProgress,
   countJobs,
+  isAmongJobs,
   type JobFilter,
   type JobId,
+  jobId,
+  jobNumber,
   orderJobs,
   paths,
   readJobs,
@@ -121,7 +126,7 @@ describe("a filter", () => {
 });
 
 describe("an order for many jobs", () => {
-  test("resumes them in few transactions, with one audit record each and the chain whole", async () => {
+  test("resumes them in few transactions, with one audit record of all of them and the chain whole", async () => {
     const { jobs } = await failedJobs(45);
     const before = [...readTransactions(zk.logDir, zk.root)].filter((each) =>
       touches(each, `${zk.root}${paths.auditHead}`),
@@ -144,10 +149,14 @@ describe("an order for many jobs", () => {
     const after = [...readTransactions(zk.logDir, zk.root)].filter((each) =>
       touches(each, `${zk.root}${paths.auditHead}`),
     ).length;
-    expect(after - before).toBe(3);
+    expect(after - before).toBe(1);
     const chain = await auditChain();
     expect(auditProblem(chain)).toBeNull();
-    expect(chain.filter(({ action }) => action === "job.resume").map(({ target }) => target)).toEqual(jobs);
+    const last = chain.at(-1)!;
+    expect(last).toMatchObject({ actor: "olga", action: "bulk.resume 45 jobs", jobs: auditedJobs(jobs) });
+    expect(chain.filter(({ action }) => action.includes("resume"))).toHaveLength(1);
+    expect(jobs.map((id) => isAmongJobs(last, id))).toEqual(jobs.map(() => true));
+    expect(isAmongJobs(last, "jid0999999999" as JobId)).toBe(false);
     expect(violations()).toEqual([]);
   });
 
@@ -259,6 +268,17 @@ describe("an order for many jobs", () => {
     ]);
     expect(await operator.session.get(path)).toMatchObject({ ok: true, value: { data: Buffer.from(jobs[39]!) } });
     expect(await selected({ states: ["Failed"] })).toEqual(jobs.slice(40));
+    expect((await auditChain()).filter(({ action }) => action.includes("resume"))).toEqual([]);
+  });
+
+  test("of more jobs than a record can list is in the audit with their number and digest", () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => jobId(1 + i * 7));
+    const { list, ...rest } = auditedJobs([...many].reverse());
+    const digest = createHash("sha256")
+      .update(records.jobNumbers.encode(many.map(jobNumber)))
+      .digest("hex");
+    expect({ list, ...rest }).toEqual({ list: undefined, count: 20_000, digest });
+    expect(isAmongJobs({ jobs: rest }, many[0]!)).toBeNull();
   });
 
   test("fails running jobs too, changes priorities, and tells the reporters when the last job ended", async () => {

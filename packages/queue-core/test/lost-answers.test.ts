@@ -89,14 +89,14 @@ describe.each(WAYS)("an answer is lost and the multi %s", (_, verdict) => {
     expect(lock.ok && lock.value !== null).toBe(verdict === "cutAfterForward");
   });
 
-  test("an order for many jobs: each moved once, one record each", async () => {
+  test("an order for many jobs: each moved once, one record of the order", async () => {
     const { jobs } = await aBatchOfJobs(witness, 45);
     const lost = proxy.onNext("multi", verdict);
     const order = orderJobs(subject.ctx, OPERATOR, { action: "fail" }, { ids: jobs });
     await lost;
     expect(await order).toMatchObject({ kind: "finished", progress: { total: 45, done: 45 }, exceptions: [] });
     const chain = await witness.session.children(paths.auditRecords);
-    expect(chain.ok && chain.value.names.length).toBe(45);
+    expect(chain.ok && chain.value.names.length).toBe(1);
   });
 
   test("a bulk operation: begun once, with one record in the audit", async () => {

@@ -14,6 +14,7 @@ export const AuditView = z.object({
   action: z.string(),
   target: z.string(),
   reason: z.string(),
+  jobs: z.number().int().nullable().describe("of an order for many: for how many it was"),
   hash: z.string(),
 });
 export type AuditView = z.infer<typeof AuditView>;

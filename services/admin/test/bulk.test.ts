@@ -54,7 +54,7 @@ describe("an order for many jobs", () => {
   test("is counted first, refused when the number is another, and then told live until it is done", async () => {
     admin = await startAdmin(connect);
     const olga = admin.as("operator");
-    await failedJobs(130);
+    const jobs = await failedJobs(130);
     await aBatchOfJobs(intake, 2);
     const filter = { profile: COLLECTION };
     const preview = valueOf(await olga.call(ADMIN.bulkPreview, { body: { action: "resume", reason: WHY, filter } }));
@@ -82,10 +82,13 @@ describe("an order for many jobs", () => {
     const listed = valueOf(await olga.call(ADMIN.operations, {})).items;
     expect(listed.map(({ id }) => id)).toEqual([begun.id]);
     const { items } = valueOf(await olga.call(ADMIN.audit, { query: { target: begun.id } }));
-    expect(items).toMatchObject([{ actor: "operator", action: "bulk.resume 132 jobs", reason: WHY }]);
+    const record = { actor: "operator", action: "bulk.resume 132 jobs", reason: WHY };
+    expect(items).toMatchObject([record]);
     expect(items[0]!.caller).toMatch(/^token:/);
-    const [ofJob] = valueOf(await olga.call(ADMIN.audit, { query: { actor: items[0]!.caller! } })).items;
-    expect(ofJob).toMatchObject({ actor: "operator", action: "job.resume" });
+    const theirs = valueOf(await olga.call(ADMIN.audit, { query: { actor: items[0]!.caller! } })).items;
+    expect(theirs).toMatchObject([record]);
+    const ofJob = valueOf(await olga.call(ADMIN.audit, { query: { target: jobs[0]! } })).items;
+    expect(ofJob.filter(({ action }) => action.includes("resume"))).toMatchObject([{ ...record, jobs: 132 }]);
     expect(valueOf(await olga.call(ADMIN.auditCheck, {}))).toMatchObject({ whole: true, problem: null });
   });
 

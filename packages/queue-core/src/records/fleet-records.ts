@@ -68,6 +68,15 @@ export type CallbackBody = z.infer<typeof CallbackBodySchema>;
 export const AuditHeadSchema = z.object({ number: z.number().int().min(0), hash: text });
 export type AuditHead = z.infer<typeof AuditHeadSchema>;
 
+export const AuditedJobsSchema = z.object({
+  count: z.number().int().min(1),
+  /** SHA-256 of the list: of what `…/jobs` of an operation holds. */
+  digest: text,
+  /** The list itself, as steps in base 36, where it is short. */
+  list: text.optional(),
+});
+export type AuditedJobs = z.infer<typeof AuditedJobsSchema>;
+
 export const AuditRecordSchema = z.object({
   number: z.number().int().min(1),
   op: text,
@@ -78,6 +87,8 @@ export const AuditRecordSchema = z.object({
   action: text,
   target: text,
   reason: text,
+  /** Of an order for many: which jobs it was for. Its effect stands in their histories. */
+  jobs: AuditedJobsSchema.optional(),
   previous: text,
 });
 export type AuditRecord = z.infer<typeof AuditRecordSchema>;

@@ -116,7 +116,8 @@ class Checker {
     const size = oversize(ops, this.model.depth);
     if (size !== null) this.report("I-38", size);
     const { audits, callbacks } = this.model;
-    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audits, callbacks });
+    const orders = this.model.orderedBy(session);
+    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audits, orders, callbacks });
   }
 
   private isWhole(ops: readonly LoggedOp[]): boolean {

@@ -1,5 +1,7 @@
 /** The tree of the queue, as far as the invariants speak of it, made by replaying transactions. */
 import {
+  type AuditRecord,
+  jobId,
   type BatchId,
   type BatchState,
   type Bucket,
@@ -35,6 +37,10 @@ export class QueueModel {
   readonly touchedBatches = new Map<BatchId, BatchView>();
   /** What the transaction did besides. */
   readonly audits = new Set<string>();
+  /** Jobs of bulk operations whose records the transaction wrote. */
+  orders: ReadonlySet<string>[] = [];
+  private readonly standing = new Map<bigint, Set<string>>();
+  private readonly operations = new Map<string, ReadonlySet<string>>();
   readonly callbacks = new Set<string>();
   private readonly written = new Map<string, Set<Part>>();
   private readonly uuids = new Map<string, BatchId>();
@@ -47,6 +53,7 @@ export class QueueModel {
     this.touchedJobs.clear();
     this.touchedBatches.clear();
     this.audits.clear();
+    this.orders = [];
     this.callbacks.clear();
     this.written.clear();
   }
@@ -60,8 +67,14 @@ export class QueueModel {
   apply(op: LoggedOp, context: Context): void {
     if (op.op === "check") return;
     const meaning = meaningOf(op.path);
-    this.note(meaning, op);
+    this.note(meaning, op, context.session);
     if (!this.applyToJobs(meaning, op, context)) this.applyToBatches(meaning, op, context);
+  }
+
+  /** Jobs that a session has an order for in the audit, or whose operation it writes in this transaction. */
+  orderedBy(session: bigint): readonly ReadonlySet<string>[] {
+    const standing = this.standing.get(session);
+    return standing === undefined ? this.orders : [...this.orders, standing];
   }
 
   /** What of a job or batch the transaction wrote. */
@@ -69,17 +82,38 @@ export class QueueModel {
     return this.written.get(id) ?? NOTHING;
   }
 
-  private note(meaning: PathMeaning, op: LoggedOp): void {
+  private note(meaning: PathMeaning, op: LoggedOp, session: bigint): void {
     const written = partOf(meaning);
     if (written !== null) {
       const parts = this.written.get(written.id);
       if (parts === undefined) this.written.set(written.id, new Set([written.part]));
       else parts.add(written.part);
     }
+    this.noteOperation(op);
     if (op.op !== "create") return;
     if (meaning.kind === "callback") this.callbacks.add(op.path);
     const audit = op.path.startsWith(`${paths.auditRecords}/`) ? records.auditRecord.decode(op.data) : null;
-    if (audit?.ok === true) this.audits.add(audit.value.target);
+    if (audit?.ok === true) this.noteAudit(audit.value, session);
+  }
+
+  /** An order for many, whose session goes on with it in further transactions. */
+  private noteAudit({ target, jobs }: AuditRecord, session: bigint): void {
+    this.audits.add(target);
+    const listed = jobs?.list === undefined ? null : records.jobNumbers.decode(Buffer.from(jobs.list));
+    if (listed?.ok !== true) return;
+    const ordered = this.standing.get(session) ?? new Set<string>();
+    for (const number of listed.value) ordered.add(jobId(number));
+    this.standing.set(session, ordered);
+  }
+
+  /** How far a bulk operation is, is written with the jobs that it moves: they are those of its list. */
+  private noteOperation(op: LoggedOp): void {
+    if (!op.path.startsWith(`${paths.operationRecords}/`)) return;
+    const [, , , , id = "", jobs] = op.path.split("/");
+    const listed = op.op === "create" && jobs === "jobs" ? records.jobNumbers.decode(op.data) : null;
+    if (listed?.ok === true) this.operations.set(id, new Set(listed.value.map(jobId)));
+    const ordered = op.op === "set" ? this.operations.get(id) : undefined;
+    if (ordered !== undefined) this.orders.push(ordered);
   }
 
   private batch(id: BatchId): BatchView {

@@ -15,7 +15,8 @@ export const namesOperator = (change: JobChange): boolean =>
   });
 
 /** The audit names what was acted on: of a group of moves in one transaction it covers that one alone. */
-export const isAudited = ({ after, author }: JobChange | BatchChange): boolean => author.audits.has(after.id);
+export const isAudited = ({ after, author }: JobChange | BatchChange): boolean =>
+  author.audits.has(after.id) || author.orders.some((jobs) => jobs.has(after.id));
 
 /** A batch has no history of its own: the audit must do. */
 export const operatesBatch = (change: BatchChange): boolean => change.author.role === "operator" || isAudited(change);

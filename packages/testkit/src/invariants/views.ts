@@ -118,6 +118,8 @@ export interface Author {
   readonly role: Role;
   /** Ids of jobs and batches on which it wrote an operator's action into the audit. */
   readonly audits: ReadonlySet<string>;
+  /** Of orders for many that it carries on with: the jobs that each is for. */
+  readonly orders: readonly ReadonlySet<string>[];
   /** Paths of the callbacks that it made. */
   readonly callbacks: ReadonlySet<string>;
 }

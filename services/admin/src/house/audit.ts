@@ -1,5 +1,5 @@
 /** The audit as a list, newest first, and as a chain that must be whole. */
-import { auditHash, type AuditRecord, paths, records } from "@sluice/queue-core";
+import { auditHash, type AuditRecord, isAmongJobs, parseJobId, paths, records } from "@sluice/queue-core";
 import { type AuditView, rfc3339 } from "@sluice/wire";
 import type { Session } from "@sluice/zookeeper";
 
@@ -41,9 +41,14 @@ export async function readAudit(session: Session, query: AuditQuery): Promise<Au
 }
 
 /** `actor` finds by name and by the caller's id. */
-const isWanted = ({ actor, caller, target }: AuditRecord, query: AuditQuery): boolean =>
-  (query.actor === undefined || actor === query.actor || caller === query.actor) &&
-  (query.target === undefined || target === query.target);
+function isWanted(record: AuditRecord, query: AuditQuery): boolean {
+  const { actor, caller, target } = record;
+  const job = parseJobId(query.target ?? "");
+  return (
+    (query.actor === undefined || actor === query.actor || caller === query.actor) &&
+    (query.target === undefined || target === query.target || (job !== null && isAmongJobs(record, job) === true))
+  );
+}
 
 const viewOf = ({ record, hash }: Stored): AuditView => ({
   number: record.number,
@@ -53,6 +58,7 @@ const viewOf = ({ record, hash }: Stored): AuditView => ({
   action: record.action,
   target: record.target,
   reason: record.reason,
+  jobs: record.jobs?.count ?? null,
   hash,
 });
 
