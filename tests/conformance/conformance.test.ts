@@ -8,7 +8,8 @@ import type { Stage } from "./case.ts";
 import { ETCD } from "./etcd.ts";
 import { restOf } from "./rest.ts";
 import { SERVERLESS } from "./serverless.ts";
-import { type Talk, talkOverHttp, talkOverTcp } from "./talk.ts";
+import { type Talk, talkByCommand, talkOverHttp, talkOverTcp } from "./talk.ts";
+import { UPSTREAM } from "./upstream/all.ts";
 
 const DOORS = { TCP: talkOverTcp, HTTP: talkOverHttp } as const;
 
@@ -33,6 +34,22 @@ describe.each(["TCP", "HTTP"] as const)("Bedrock over %s", (door) => {
   test.each(rows(BEDROCK))("%s", (_, line, { run }) => run(stageOf(line)));
 });
 
+describe("upstream's cases, a connection for each command, in default fields", () => {
+  test.each(Object.entries(UPSTREAM))("%s", (name, { run }) => {
+    const another = (): Talk => {
+      const talk = talkByCommand(bench.processes);
+      talks.push(talk);
+      return talk;
+    };
+    return run({
+      talk: another(),
+      door: "TCP",
+      another,
+      name: (part = "job") => `${name.replaceAll(/[^\w]/g, "-")}-${part}`,
+    });
+  });
+});
+
 describe("etcd", () => {
   test.each(rows(ETCD))("%s", (_, line, { run }) => run(restOf(bench.processes), `etcd-${line.toLowerCase()}`));
 });
@@ -50,7 +67,14 @@ describe("serverless", () => {
 
 /** Last: it costs one of the processes. */
 describe("over a crash", () => {
+  /** By each process one. */
+  const madeBefore: unknown[] = [];
   test("M20 every accepted job reaches its end, though a process is killed while they are worked on", async () => {
+    const before = talkByCommand(bench.processes);
+    for (let n = 0; n < 2; n++)
+      madeBefore.push(
+        ((await before.ask("CreateJob", { name: "job-id" })).content as { readonly jobID: number }).jobID,
+      );
     const [first, second] = bench.processes.map(({ http }) => http);
     const [tenant, urls] = ["client-m20", [first!, second!]] as const;
     const [jobs, daemon] = [openJobs({ urls, tenant }), openJobs({ urls })];
@@ -70,6 +94,19 @@ describe("over a crash", () => {
     expect([...ended].sort((a, b) => a - b)).toEqual(made.value);
     await worker.stop();
     await Promise.all([jobs.close(), daemon.close()]);
+  });
+
+  test("JobID::test: ids stay unique when a process is gone, and another serves the jobs of both", async () => {
+    const [first] = bench.processes;
+    const talk = talkByCommand([first!]);
+    talks.push(talk);
+    const idOf = async (): Promise<unknown> =>
+      ((await talk.ask("CreateJob", { name: "job-id" })).content as { readonly jobID: number }).jobID;
+    const ids = [...madeBefore, await idOf(), await idOf()];
+    expect(new Set(ids).size).toBe(4);
+    const { content } = await talk.ask("GetJobs", { name: "job-id", numResults: 4 });
+    const { jobs } = content as { readonly jobs: readonly { readonly jobID: unknown }[] };
+    expect(new Set(jobs.map(({ jobID }) => jobID))).toEqual(new Set(ids));
   });
 
   test("the queue's invariants held at every transaction", () => {

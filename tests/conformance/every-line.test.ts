@@ -7,6 +7,8 @@ import { ELSEWHERE } from "./elsewhere.ts";
 import { ETCD } from "./etcd.ts";
 import { type Checklist, LINES } from "./lines.ts";
 import { SERVERLESS } from "./serverless.ts";
+import { UPSTREAM, UPSTREAM_ELSEWHERE } from "./upstream/all.ts";
+import { UPSTREAM_NAMES } from "./upstream/names.ts";
 
 const HERE: Readonly<Record<Checklist, Readonly<Record<string, unknown>>>> = {
   bedrock: BEDROCK,
@@ -36,6 +38,27 @@ describe.each(CHECKLISTS)("of the %s checklist", (checklist) => {
     for (const [line, file] of Object.entries(ELSEWHERE[checklist])) {
       const source = await readFile(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
       expect([file, line, linesIn(source).has(line)]).toEqual([file, line, true]);
+    }
+  });
+});
+
+describe("of upstream's test cases", () => {
+  /** The table of the documents: a name, and the document's sentence that outranks the case. */
+  const deviations = async (): Promise<readonly string[]> => {
+    const text = await readFile(fileURLToPath(new URL("../../docs/job-queue.md", import.meta.url)), "utf8");
+    const [, section = ""] = text.split("### Upstream's cases that do not hold");
+    return [...section.split(/^#/m)[0]!.matchAll(/^\| `([^`]+)` +\| "[^|]{10,}" +\|/gm)].map(([, name = ""]) => name);
+  };
+
+  test("each is a case here, or a deviation that docs/job-queue.md lists with the document's sentence", async () => {
+    const [listed, cases] = [await deviations(), [...Object.keys(UPSTREAM), ...Object.keys(UPSTREAM_ELSEWHERE)]];
+    expect([...cases, ...listed].sort()).toEqual([...UPSTREAM_NAMES].sort());
+  });
+
+  test("every case elsewhere is there", async () => {
+    for (const [name, file] of Object.entries(UPSTREAM_ELSEWHERE)) {
+      const source = await readFile(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+      expect(source).toContain(`test("${name}: `);
     }
   });
 });

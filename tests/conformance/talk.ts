@@ -101,6 +101,35 @@ class Line {
   }
 }
 
+function requestOf(verb: string, fields: Fields): string {
+  const texts = Object.entries(fields).map(([name, value]) => [name, textOf(value)] as const);
+  const large = texts.some(([, text]) => text.length > HEADER_MOST);
+  const content = large ? JSON.stringify(Object.fromEntries(texts)) : "";
+  const head = large
+    ? [`Content-Length: ${Buffer.byteLength(content)}`]
+    : texts.map(([name, text]) => `${name}: ${text}`);
+  return [verb, ...head, "", content].join("\r\n");
+}
+
+/** As a client of Bedrock may be: a connection for each command, the fields that come by themselves, no lease. */
+export function talkByCommand(addresses: readonly Address[]): Talk {
+  const gone: Line[] = [];
+  let turn = 0;
+  return {
+    door: "TCP",
+    ask: async (verb, fields = {}) => {
+      const address = addresses[turn++ % addresses.length];
+      if (address === undefined) throw new Error("no process");
+      const line = new Line(address.tcp);
+      gone.push(line);
+      const said = await line.say(requestOf(verb, fields));
+      line.close();
+      return said;
+    },
+    hangUp: () => gone.forEach((line) => line.close()),
+  };
+}
+
 export function talkOverTcp(addresses: readonly Address[]): Talk {
   const lines = addresses.map(({ tcp }) => new Line(tcp));
   const leases = new Leases();
@@ -111,13 +140,7 @@ export function talkOverTcp(addresses: readonly Address[]): Talk {
       const line = lines[turn++ % lines.length];
       if (line === undefined) throw new Error("no process");
       const fields = leases.with(verb, given);
-      const texts = Object.entries({ fields: "all", ...fields }).map(([name, value]) => [name, textOf(value)] as const);
-      const large = texts.some(([, text]) => text.length > HEADER_MOST);
-      const content = large ? JSON.stringify(Object.fromEntries(texts)) : "";
-      const head = large
-        ? [`Content-Length: ${Buffer.byteLength(content)}`]
-        : texts.map(([name, text]) => `${name}: ${text}`);
-      return leases.note(verb, fields, await line.say([verb, ...head, "", content].join("\r\n")));
+      return leases.note(verb, fields, await line.say(requestOf(verb, { fields: "all", ...fields })));
     },
     hangUp: () => lines.forEach((line) => line.close()),
   };

@@ -123,7 +123,7 @@ describe("over TCP", () => {
   test("a job belongs to its connection while that lives, and is nobody's afterwards", async () => {
     const worker = client();
     const jobID = idOf(await worker.say("CreateJob", `name: ${name}`));
-    await worker.say("GetJob", `name: ${name}`);
+    await worker.say("GetJob", `name: ${name}`, "leaseMs: 3000");
     await isRenewed(jobID);
     expect(await stateOf(jobID)).toBe("RUNNING");
     worker.socket.destroy();

@@ -82,6 +82,8 @@ export const LEASE_KINDS = ["worker", "connection", "timed"] as const;
 export type LeaseKind = (typeof LEASE_KINDS)[number];
 /** Unless the caller asks for another time: lost work comes back soon, whoever lost it. */
 export const LEASE_MS = 10_000;
+/** Of a caller whose connection is all that we see: a client may close it after each command, and be at work. */
+export const CONNECTION_LEASE_MS = 25_000;
 export const LEASE_MS_LEAST = 1_000;
 export const LEASE_MS_MOST = 3_600_000;
 

@@ -169,7 +169,7 @@ export class Conversation {
 function callerIn({ worker = "" }: Readonly<Record<string, string>>, connection: string): Caller | Status {
   if (worker === "") return { kind: "connection", worker: connection };
   if (Buffer.byteLength(worker) > WORKER_BYTES || /\p{Cc}/u.test(worker)) return STATUS.malformed("worker");
-  return { kind: "worker", worker };
+  return { kind: "connection", worker, isNamed: true };
 }
 
 function readQuery(query: string, tenant: string): Command | Status {

@@ -29,6 +29,8 @@ export interface Caller {
   readonly kind: LeaseKind;
   /** "" for a caller that gives no name. */
   readonly worker: string;
+  /** The name is the caller's own, not its connection's. */
+  readonly isNamed?: true;
 }
 
 interface OfTenant {

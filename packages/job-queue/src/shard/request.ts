@@ -193,8 +193,8 @@ function readFailJob(params: Params, { tenant, caller }: Asker): Reading<Command
 }
 
 /** The name of a connection is not its caller's: the next command may come over another connection. */
-const nameOf = ({ kind, worker }: Caller): { readonly worker?: string } =>
-  kind === "worker" && worker !== "" ? { worker } : {};
+const nameOf = ({ kind, worker, isNamed }: Caller): { readonly worker?: string } =>
+  worker !== "" && (kind === "worker" || isNamed === true) ? { worker } : {};
 
 function withEnd(params: Params, make: (end: Holder & RunEnd) => Reading<Command>): Reading<Command> {
   return withHolder(params, (holder) => {

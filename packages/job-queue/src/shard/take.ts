@@ -1,9 +1,9 @@
 /** GetJob and GetJobs. */
 import { parseNames, matchesName } from "../names.ts";
-import { ANSWER_BYTES, LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
+import { ANSWER_BYTES, CONNECTION_LEASE_MS, LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
-import type { GetJobs } from "./commands.ts";
+import type { Caller, GetJobs } from "./commands.ts";
 import { type ChildView, type Reply, reply, type Taken, type TakenView } from "./views.ts";
 import { shownData } from "./data.ts";
 import { BEYOND_CALENDAR, jobView, moved, refOf } from "./job.ts";
@@ -47,7 +47,7 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, 
   const taken = moved(job, "take", job.retryAfter === undefined ? "RUNNING" : "RUNQUEUED", now, {
     nextRun: nextRun ?? job.nextRun,
     lastRun: now,
-    lease: { token, worker: caller.worker, kind: caller.kind, ttl: leaseMs ?? LEASE_MS },
+    lease: { token, worker: caller.worker, kind: caller.kind, ttl: leaseMs ?? usualLease(caller) },
     // Somebody may still have it: from now on its end must be said with the token.
     reoffers: job.state === "RUNQUEUED" ? Math.max(1, job.reoffers ?? 0) : job.reoffers,
     retryAfterCount: counted ? (job.retryAfterCount ?? 0) + 1 : job.retryAfterCount,
@@ -55,6 +55,8 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, 
   shard.put(id, taken, now);
   return { token, view: takenView(shard, id, job) };
 }
+
+const usualLease = ({ kind }: Caller): number => (kind === "connection" ? CONNECTION_LEASE_MS : LEASE_MS);
 
 /** Why it is given to nobody any more; null: it is. */
 function whyNobody(shard: Shard, job: Job, nextRun: number | null): string | null {
