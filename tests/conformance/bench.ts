@@ -1,7 +1,7 @@
 /** Two job-apis, real processes, over one tree and one store. */
 import { checkQueue } from "@sluice/job-queue";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
-import { readTransactions, testZooKeeper, waitFor } from "@sluice/testkit";
+import { makeTree, readTransactions, testZooKeeper, waitFor } from "@sluice/testkit";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,6 +30,7 @@ export interface Bench {
 
 export async function startBench(count = 2): Promise<Bench> {
   const { connect, logDir, root } = await testZooKeeper();
+  await makeTree(connect);
   const folder = await mkdtemp(join(tmpdir(), "sluice-conformance-"));
   const starting = Array.from({ length: count }, (_, i) => startProcess(connect, folder, `job-api-${i + 1}`));
   const processes = await Promise.all(starting);

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const root = await openRawSession(zk.connect);
   for (const path of ["/merritt", "/ours"]) await root.multi([{ op: "create", path, data: Buffer.alloc(0) }]);
   await root.close();
-  fleet = await makeFleet({ zookeeper: `${zk.connect}/ours`, callbackUrl: receiver.url });
+  fleet = await makeFleet({ zookeeper: `${zk.connect}/ours`, callbackUrl: receiver.url, tree: "none" });
   files = await mkdtemp(join(tmpdir(), "sluice-old-files-"));
   cdl = await cdlWriter(old);
   session = await connectSession({ connect: `${zk.connect}/ours`, timeoutMs: 20_000 });

@@ -10,6 +10,7 @@ import {
   checkInvariants,
   claimJob,
   describeViolation,
+  makeTree,
   type TestWorker,
   testWorker,
   testZooKeeper,
@@ -126,6 +127,7 @@ describe("a published package", () => {
 
   test("is enough for a recorder of one's own: thirty lines that move jobs on, each recorded once", async () => {
     const { connect } = await testZooKeeper();
+    await makeTree(connect);
     const { ledger } = await startRecorder(project.folder, "own-recorder", connect);
     const intake = await testWorker(connect, "batch-intake");
     const { jobs } = await aBatchOfJobs(intake, specs(3));
@@ -153,6 +155,7 @@ async function makeNewer(folder: string): Promise<void> {
 describe("an old and a newer version on one tree", () => {
   test("share the work, keep what only the newer one knows, and lose nothing", async () => {
     const { connect, logDir, root } = await testZooKeeper();
+    await makeTree(connect);
     const other = await mkdtemp(join(tmpdir(), "sluice-newer-"));
     await cp(project.folder, other, { recursive: true });
     await makeNewer(other);

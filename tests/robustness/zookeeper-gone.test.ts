@@ -11,6 +11,7 @@ import { type BatchId, listBucket, paths, readBatch } from "@sluice/queue-core";
 import {
   checkInvariants,
   describeViolation,
+  makeTree,
   openRawSession,
   type OwnZooKeeper,
   ownZooKeeper,
@@ -193,7 +194,8 @@ const mentions = (text: string): unknown => expect.stringContaining(text);
 describe("without a ZooKeeper at the start", () => {
   test("services say what they wait for, stay alive and not ready, and begin when it comes", async () => {
     const port = await freePort();
-    const fleet = await makeFleet({ zookeeper: `127.0.0.1:${port}`, sessionMs: SESSION_MS, env: ENV });
+    const zookeeper = `127.0.0.1:${port}`;
+    const fleet = await makeFleet({ zookeeper, sessionMs: SESSION_MS, env: ENV, tree: "none" });
     try {
       const running = await Promise.all((["batch-intake", "estimator", "admin"] as const).map((s) => fleet.start(s)));
       for (const each of running) {
@@ -203,6 +205,7 @@ describe("without a ZooKeeper at the start", () => {
       }
       expect((await post(running[0]!)).status).toBe(202);
       const zk = await ownZooKeeper({ port });
+      await makeTree(zookeeper);
       await Promise.all(running.map((each) => untilReady(each)));
       expect(await endedOf(running)).toEqual([]);
       expect((await post(running[0]!)).status).toBe(202);
@@ -216,6 +219,14 @@ describe("without a ZooKeeper at the start", () => {
 describe("a tree that is another one than before", () => {
   const EXIT_INTERNAL = "exit code 70";
   const REASON = "the tree is another one";
+  const WAITS = "waiting for the tree of this fleet";
+
+  async function namesIn(connect: string): Promise<readonly string[]> {
+    const raw = await openRawSession(connect);
+    const root = await raw.children("/");
+    await raw.close();
+    return root.ok ? root.value.names.filter((name) => name !== "zookeeper") : [root.detail];
+  }
 
   /** An intake is ready before it has seen any tree: its journal stands in. */
   const untilAtWork = (running: Running): Promise<boolean> =>
@@ -244,7 +255,7 @@ describe("a tree that is another one than before", () => {
     }
   });
 
-  test("ends every process when the data were wiped while ZooKeeper was away", async () => {
+  test("is not made anew where ZooKeeper came back empty: every process waits, and submissions are taken", async () => {
     const zk = await ownZooKeeper();
     const fleet = await makeFleet({ zookeeper: zk.connect, sessionMs: SESSION_MS, env: ENV });
     try {
@@ -253,7 +264,22 @@ describe("a tree that is another one than before", () => {
       await zk.kill("SIGKILL");
       await rm(zk.logDir, { recursive: true });
       await zk.restart();
-      await Promise.all(running.map((each) => expectLoudEnd(each)));
+      for (const each of running) {
+        await waitFor(async () => (await each.log()).includes(WAITS), { what: `${each.service}'s complaint` });
+        expect(await each.log()).toMatch(/belongs to fleet \S+, epoch \d+\. ZooKeeper holds no fleet\./);
+      }
+      const [intake] = running as [Running];
+      expect(await Promise.all(running.map(livez))).toEqual([200, 200, 200]);
+      expect(await Promise.all(running.map(readyz))).toEqual([200, 503, 503]);
+      expect((await post(intake)).status).toBe(202);
+      expect(await namesIn(zk.connect)).toEqual([]);
+      expect(await endedOf(running)).toEqual([]);
+      const { fleet: other } = await makeTree(zk.connect);
+      for (const each of running)
+        await waitFor(async () => (await each.log()).includes(`ZooKeeper holds fleet ${other}`), {
+          what: `${each.service}'s word about another fleet`,
+        });
+      expect(await endedOf(running)).toEqual([]);
     } finally {
       await fleet.stop();
       await zk.stop();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
 import { type BatchId, parseBatchId, paths, type Stage, STAGES } from "@sluice/queue-core";
-import { waitFor } from "@sluice/testkit";
+import { makeTree, waitFor } from "@sluice/testkit";
 import { type Access, connectSession, OPEN_ACCESS } from "@sluice/zookeeper";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -28,6 +28,8 @@ export interface FleetOptions {
   /** More lines of the profile. */
   readonly profile?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** `none`: the test makes it, or brings one. */
+  readonly tree?: "made" | "none";
   /** Of the test's own session; what the services need stands in `env`. */
   readonly access?: Access;
 }
@@ -62,6 +64,7 @@ const profileText = ({ callbackUrl, profile = [] }: FleetOptions): string =>
   ].join("\n");
 
 export async function makeFleet(options: FleetOptions): Promise<Fleet> {
+  if (options.tree !== "none") await makeTree(options.zookeeper, options.access);
   const dataDir = await mkdtemp(join(tmpdir(), "sluice-fleet-"));
   for (const folder of ["queue", "profiles", "store", "outbox", "logs"]) await mkdir(join(dataDir, folder));
   await writeFile(join(dataDir, "profiles", PROFILE), profileText(options));

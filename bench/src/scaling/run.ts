@@ -1,6 +1,6 @@
 /** One wave through the fleet, with the autoscaler or with one replica of each stage all the time. */
 import { STAGES } from "@sluice/queue-core";
-import { ownZooKeeper, waitFor } from "@sluice/testkit";
+import { makeTree, ownZooKeeper, waitFor } from "@sluice/testkit";
 import { connectSession } from "@sluice/zookeeper";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,6 +49,7 @@ export async function runWave(options: RunOptions): Promise<RunResult> {
     receiveCallbacks(DELAYS.callbackMs),
   ]);
   try {
+    await makeTree(zk.connect);
     await prepare(dataDir, callbacks.url);
     const { moments, drained, deaths } = await drive(options, { dataDir, connect: zk.connect, content });
     const verdict = await judge({

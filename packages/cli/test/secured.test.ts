@@ -51,6 +51,11 @@ async function openNodes(): Promise<readonly string[]> {
 
 const as = (certificate = zk.fleet) => ({ env: zk.env(certificate), cwd: zk.ca.folder });
 
+test("init makes a tree that belongs to the fleet alone", async () => {
+  expect((await sluice(`init --zookeeper ${connect}`, as())).code).toBe(0);
+  expect(await openNodes()).toEqual([]);
+});
+
 test("without the settings there is no way in, and wrong ones are said by name", async () => {
   const wrong = await sluice(`fsck --zookeeper ${connect}`, { env: { ZOOKEEPER_TLS: "on" } });
   expect([wrong.code, wrong.err]).toEqual([64, expect.stringContaining("ZOOKEEPER_TLS_CA_FILE: is required")]);

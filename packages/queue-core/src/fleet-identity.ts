@@ -26,22 +26,25 @@ export const FIRST_EPOCH = 1;
 export type IdentityResult =
   | { readonly ok: true; readonly identity: FleetIdentity }
   /** `absent`: nobody has made a tree here, or it is gone. */
-  | { readonly ok: false; readonly absent: boolean; readonly problem: string };
+  | { readonly ok: false; readonly why: "absent" | "unreadable" | "silence"; readonly problem: string };
 
 export async function readIdentity(ctx: Pick<QueueContext, "session">): Promise<IdentityResult> {
   const reads: readonly Read[] = [{ get: paths.fleetId }, { get: paths.fleetEpoch }];
   const there = await ctx.session.readMany(reads);
-  if (!there.ok) return { ok: false, absent: false, problem: `${there.code} ${there.detail}` };
+  if (!there.ok) return { ok: false, why: "silence", problem: `${there.code} ${there.detail}` };
   const [id, epoch] = there.value;
-  if (id?.kind !== "node") return { ok: false, absent: true, problem: `${paths.fleetId} does not exist` };
+  if (id?.kind !== "node") return { ok: false, why: "absent", problem: `${paths.fleetId} does not exist` };
   const history = records.fleetId.decode(id.node.data);
-  if (!history.ok) return { ok: false, absent: false, problem: `${paths.fleetId}: ${history.problem}` };
+  if (!history.ok) return { ok: false, why: "unreadable", problem: `${paths.fleetId}: ${history.problem}` };
   if (epoch?.kind !== "node") {
     return { ok: true, identity: { fleet: history.value, epoch: FIRST_EPOCH, history: history.value } };
   }
   const known = records.fleetEpoch.decode(epoch.node.data);
-  if (!known.ok) return { ok: false, absent: false, problem: `${paths.fleetEpoch}: ${known.problem}` };
-  return { ok: true, identity: { fleet: known.value.fleet, epoch: known.value.epoch, history: history.value } };
+  if (!known.ok) return { ok: false, why: "unreadable", problem: `${paths.fleetEpoch}: ${known.problem}` };
+  return {
+    ok: true,
+    identity: { fleet: known.value.fleet, epoch: known.value.epoch, history: history.value },
+  };
 }
 
 /**

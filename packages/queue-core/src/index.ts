@@ -111,7 +111,7 @@ export {
   readIdentity,
   type StampVerdict,
 } from "./fleet-identity.ts";
-export { initTree, LAYOUT, makeSkeleton, openTree, type TreeResult } from "./tree.ts";
+export { initTree, LAYOUT, makeSkeleton, openTree, type TreeObstacle, type TreeResult } from "./tree.ts";
 export { ownerOf } from "./rendezvous.ts";
 export { liftHold, listEndedHolds, SYSTEM } from "./hold-ends.ts";
 export { type Holds, holdsGuard, type HoldTarget, parkedUntil, parkReason, readHolds } from "./holds.ts";

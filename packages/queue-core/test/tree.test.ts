@@ -30,7 +30,7 @@ describe("an empty ZooKeeper", () => {
     const ctx = await emptyTree();
     expect(await openTree(ctx)).toEqual({
       ok: false,
-      absent: true,
+      why: "absent",
       problem: expect.stringContaining("sluice init") as unknown,
     });
     const root = await ctx.session.children("/");

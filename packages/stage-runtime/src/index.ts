@@ -33,6 +33,7 @@ export type { Relation } from "./config/relations.ts";
 export { CATALOGUE, type MetricSpec } from "./observe/catalogue.ts";
 export { type Instruments, makeInstruments } from "./observe/metrics.ts";
 export { type Failpoint, makeFailpoints } from "./engine/failpoints.ts";
+export { Seldom } from "./engine/seldom.ts";
 export type { Probe, ProbeEvent } from "./engine/probes.ts";
 export { EXIT, type ExitCode } from "./service/exit-codes.ts";
 export { OPS_PATHS } from "./service/ops-server.ts";

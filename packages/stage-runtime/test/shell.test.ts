@@ -9,6 +9,7 @@ const HEALTHY: Facts = {
   trouble: null,
   life: "running",
   session: "connected",
+  tree: null,
   flapping: false,
   sinceQueueSeenMs: 0,
   idlePollMs: 30_000,

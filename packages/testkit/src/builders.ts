@@ -5,6 +5,8 @@ import {
   type BatchStore,
   batchUuidFromRandom,
   createBatch,
+  type FleetIdentity,
+  initTree,
   type JobId,
   type JobSpec,
   jobRow,
@@ -27,7 +29,15 @@ import {
   sortEntries,
   type Submission,
 } from "@sluice/queue-core";
-import { type Access, connectSession, makeCommitter, OPEN_ACCESS, type Session, systemClock } from "@sluice/zookeeper";
+import {
+  type Access,
+  connectSession,
+  ensureChroot,
+  makeCommitter,
+  OPEN_ACCESS,
+  type Session,
+  systemClock,
+} from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 
 /** One process of the fleet, as far as the tree can tell: a session, a committer, a registration. */
@@ -39,6 +49,21 @@ export interface TestWorker {
   readonly fleetId: string;
   readonly session: Session;
   close(): Promise<void>;
+}
+
+/** The tree of a new fleet, as `sluice init` makes it: services open it, and never make one. */
+export async function makeTree(connect: string, access: Access = OPEN_ACCESS): Promise<FleetIdentity> {
+  const options = { connect, timeoutMs: 30_000, access };
+  const rootless = await ensureChroot(options);
+  if (rootless !== null) throw new Error(rootless);
+  const session = await connectSession(options);
+  try {
+    const made = await initTree({ session, committer: makeCommitter(session), clock: systemClock, newId });
+    if (!made.ok) throw new Error(made.problem);
+    return made.identity;
+  } finally {
+    await session.close();
+  }
 }
 
 export const newId = (): string => randomBytes(9).toString("base64url");

@@ -6,6 +6,7 @@ export {
   aJobSpec,
   aSubmission,
   claimJob,
+  makeTree,
   newId,
   readyEntry,
   registerWorker,

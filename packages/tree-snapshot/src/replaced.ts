@@ -31,7 +31,7 @@ export async function lookAtReplaced(session: Session): Promise<LookedAt> {
   const kept = marker.ok ? readMarker(marker.value.data) : null;
   if (kept !== null) return { ok: true, replaced: kept };
   const identity = await readIdentity({ session });
-  if (!identity.ok && !identity.absent) return { ok: false, why: identity.problem };
+  if (!identity.ok && identity.why !== "absent") return { ok: false, why: identity.problem };
   const counters = await readCounters(session);
   if (counters === null) return { ok: false, why: "ZooKeeper does not answer" };
   const found = identity.ok ? { fleet: identity.identity.fleet, epoch: identity.identity.epoch } : null;

@@ -2,7 +2,7 @@
 import { mintToken, printTokenFile, type Role, ROLES, type TokenRecord } from "@sluice/access";
 import { type Answer, type Client, makeClient, type Refusal } from "@sluice/client";
 import { type Log, readConfig, Service, silentLog } from "@sluice/stage-runtime";
-import { waitFor } from "@sluice/testkit";
+import { makeTree, waitFor } from "@sluice/testkit";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -45,6 +45,7 @@ export interface AdminOptions {
 }
 
 export async function startAdmin(connect: string, options: AdminOptions = {}): Promise<TestAdmin> {
+  await makeTree(connect);
   const dir = await mkdtemp(join(tmpdir(), "sluice-admin-"));
   const made = ROLES.map((role) => [role, aTokenFor(role, role === "depositor" ? [COLLECTION] : ["*"])] as const);
   const tokensFile = join(dir, "tokens.json");

@@ -27,10 +27,11 @@ export const later = (ms: number, wake: () => void): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-export async function openJobQueue(config: JobApiConfig, { clock, log, registry }: ServiceParts): Promise<OpenedQueue> {
+export async function openJobQueue(config: JobApiConfig, service: ServiceParts): Promise<OpenedQueue> {
+  const { clock, log, registry } = service;
   const blobs = await openBlobs(join(config.JOB_STORE_DIR, "blobs"), clock);
   const archive = openArchive(config, { clock, log });
-  const sessions = openSessions(config, clock, log);
+  const sessions = openSessions(config, service);
   const router = await openJobRouter({
     apiId: config.WORKER_ID,
     session: sessions.first,

@@ -2,15 +2,16 @@
 import type { HandlersPort, JobPorts } from "@sluice/job-doors";
 import { type Handlers, openHandlers } from "@sluice/job-handlers";
 import { openWorkers } from "@sluice/job-workers";
-import type { Clock, SessionKeeper } from "@sluice/zookeeper";
+import type { Clock } from "@sluice/zookeeper";
 import { randomUUID } from "node:crypto";
+import type { SessionSource } from "./admitted-sessions.ts";
 import { perSession } from "./per-session.ts";
 
 /** Null: no answer. */
 export type OpenHandlers = () => Promise<Handlers | null>;
 
-export const handlersOf = (keeper: SessionKeeper, { nowMs }: Clock): OpenHandlers =>
-  perSession<Handlers>(keeper, async (session) => {
+export const handlersOf = (sessions: SessionSource, { nowMs }: Clock): OpenHandlers =>
+  perSession<Handlers>(sessions, async (session) => {
     const opened = await openHandlers(session, { nowMs, newId: randomUUID });
     return opened.ok ? opened.handlers : null;
   });
@@ -27,8 +28,8 @@ export function handlersPort(open: OpenHandlers): HandlersPort {
   };
 }
 
-export function openWorkersPort(keeper: SessionKeeper, { nowMs }: Clock): JobPorts["workers"] {
-  const open = perSession(keeper, async (session) => {
+export function openWorkersPort(sessions: SessionSource, { nowMs }: Clock): JobPorts["workers"] {
+  const open = perSession(sessions, async (session) => {
     const opened = await openWorkers(session, nowMs);
     return opened.ok ? opened.workers : null;
   });

@@ -1,6 +1,6 @@
 /** Processes of the general job queue that are killed and started again: job-apis, runners, workers. */
 import { type Child, freePort, startChild } from "@sluice/local-parts";
-import { waitFor } from "@sluice/testkit";
+import { makeTree, waitFor } from "@sluice/testkit";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,7 @@ interface Settings {
 }
 
 export async function queueProcesses({ connect, apis: names, sessionMs }: Settings): Promise<QueueProcesses> {
+  await makeTree(connect);
   const folder = await mkdtemp(join(tmpdir(), "sluice-job-queue-"));
   const apis: (ApiAddress & { readonly ports: readonly number[] })[] = [];
   for (const name of names) {

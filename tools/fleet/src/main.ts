@@ -4,6 +4,7 @@ import { freePort, isPortFree, startZooKeeper } from "@sluice/local-parts";
 import { queueAccess } from "@sluice/queue-core";
 import { connectSession, readZooKeeperSettings } from "@sluice/zookeeper";
 import { prepareDataFolder } from "./data-folder.ts";
+import { type FirstTree, prepareTree } from "./first-tree.ts";
 import { fleetFile, writeFleetFile } from "./fleet-file.ts";
 import { type Instance, planInstances } from "./instances.ts";
 import { prepareJobSecrets } from "./job-secrets.ts";
@@ -47,6 +48,7 @@ async function main(options: Options): Promise<Result> {
   const asked = untilAsked();
   await prepareDataFolder(dataDir);
   const zookeeper = await startZooKeeper({ dataDir: join(dataDir, "zookeeper"), log: screen.say });
+  tellTree(await prepareTree(zookeeper.connect, dataDir), { dataDir, zookeeper: zookeeper.connect });
   const choosePort = portChooser();
   const instances = await planInstances({ dataDir, zookeeper: zookeeper.connect, scale: options.scale, choosePort });
   const tokens = await prepareTokens(dataDir, Date.now());
@@ -81,6 +83,17 @@ async function main(options: Options): Promise<Result> {
     await zookeeper.stop();
     clearInterval(alive);
   }
+}
+
+function tellTree(tree: FirstTree, { dataDir, zookeeper }: { readonly dataDir: string; readonly zookeeper: string }) {
+  if (tree.kind === "made") screen.say("a new fleet: its tree was made");
+  if (tree.kind === "problem") screen.say(`the services wait: ${tree.problem}`);
+  if (tree.kind !== "kept") return;
+  screen.say(
+    `ZooKeeper holds no fleet, and ${dataDir} holds the state of one (${tree.what.join(", ")}): no tree was made.`,
+  );
+  screen.say(`  the services wait for it: npx sluice restore SNAPSHOT --zookeeper ${zookeeper}`);
+  screen.say(`  a new fleet needs a folder of its own: npm start -- --data DIR`);
 }
 
 /** What the sample needs besides the intake's address. */

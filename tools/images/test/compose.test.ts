@@ -50,7 +50,7 @@ describe("docker-compose.yml", () => {
       oneShot ? { disable: true } : expect.objectContaining({ test: expect.arrayContaining(["CMD"]) }),
     );
     for (const port of service.ports) expect(port).toMatch(/^127\.0\.0\.1:/);
-    if (name === "zoo1" || name === "prepare") return;
+    if (name === "zoo1" || name === "prepare" || name === "init") return;
     for (const profile of service.profiles) {
       for (const other of Object.keys(service.depends_on)) expect(named(other).profiles).toContain(profile);
     }
@@ -73,7 +73,7 @@ describe("docker-compose.yml", () => {
     const { depends_on, stop_grace_period, environment } = named(service);
     expect(depends_on).toEqual({
       zoo1: { condition: "service_healthy" },
-      prepare: { condition: "service_completed_successfully" },
+      init: { condition: "service_completed_successfully" },
     });
     expect(parseInt(stop_grace_period ?? "0", 10) * 1000).toBeGreaterThan(Number(environment["SHUTDOWN_GRACE_MS"]));
   });

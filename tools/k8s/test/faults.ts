@@ -107,6 +107,7 @@ export const FAULTS: readonly Fault[] = [
   ["flows", "NetworkPolicy", "to-zookeeper", '"console"', '"nobody"', "admin cannot reach zookeeper at 2281"],
   ["flows", "NetworkPolicy", "snapshot-at-admin", '"snapshot"}}', '"nobody"}}', "snapshot cannot reach admin at 8081"],
   ["flows", "NetworkPolicy", "zookeeper-clients", '"jobs","operator"', '"jobs"', "operator cannot reach zookeeper at 2281"],
+  ["flows", "NetworkPolicy", "to-zookeeper", ',"install"', "", "init cannot reach zookeeper at 2281"],
   ["flows", "NetworkPolicy", "job-api-peers", /"ingress":\[.*?\}\],"podS/, '"podS', "job-api cannot reach job-api at 8889"],
   ["flows", "NetworkPolicy", "to-job-api", '"job-runner",', "", "job-runner cannot reach job-api at 8082"],
   ["flows", "NetworkPolicy", "fleet-jobs-at-admin", '"job-runner"}}', '"nobody"}}', "job-runner cannot reach admin at 8081"],

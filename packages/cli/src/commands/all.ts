@@ -10,6 +10,7 @@ import { FLEET_COMMANDS } from "./fleet.ts";
 import { HANDLER_COMMANDS } from "./handlers.ts";
 import { HOUSE_COMMANDS } from "./house.ts";
 import { IMPORT_COMMAND } from "./import.ts";
+import { INIT_COMMAND } from "./init.ts";
 import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { MANIFEST_COMMAND } from "./manifest.ts";
@@ -54,6 +55,7 @@ export const COMMANDS: readonly Command[] = [
     ...HANDLER_COMMANDS,
   ]),
   ...JOB_COMMANDS.filter(({ words }) => words.length === 1),
+  INIT_COMMAND,
   FSCK_COMMAND,
   ...SNAPSHOT_COMMANDS,
   SECURE_COMMAND,

@@ -2,6 +2,7 @@
 import { type Operator, queueAccess, type QueueContext } from "@sluice/queue-core";
 import {
   type Committer,
+  ensureChroot,
   makeCommitter,
   openSession,
   parseConnect,
@@ -26,11 +27,17 @@ export interface OpenQueue extends QueueContext {
   readonly committer: Committer;
 }
 
+export interface QueueOptions {
+  /** The chroot that HOSTS names is made if it is not there. */
+  readonly makesRoot?: boolean;
+}
+
 /** Runs `work` with a session of its own, which ends with it. */
 export async function withQueue(
   context: Context,
   hosts: string,
   work: (queue: OpenQueue) => Promise<ExitCode>,
+  { makesRoot = false }: QueueOptions = {},
 ): Promise<ExitCode> {
   const wrong = connectProblem(hosts);
   if (wrong !== null) return stop(context, EXIT.usage, `--zookeeper ${hosts}: ${wrong}`);
@@ -39,13 +46,15 @@ export async function withQueue(
   context.printer.note(
     `WARNING: straight to ZooKeeper at ${hosts}. No role is checked; changes stand in the audit under your system name.`,
   );
-  const opened = await openSession({
+  const options = {
     connect: hosts,
     timeoutMs: SESSION_TIMEOUT_MS,
     connectWithinMs: CONNECT_WITHIN_MS,
     access: queueAccess(read.settings),
     signal: context.io.interrupted,
-  });
+  };
+  const rootless = makesRoot ? await ensureChroot(options) : null;
+  const opened = rootless === null ? await openSession(options) : ({ ok: false, why: rootless } as const);
   if (!opened.ok) return stop(context, EXIT.error, opened.why, "is ZooKeeper running there?");
   const { session } = opened;
   const newId = (): string => randomBytes(9).toString("base64url");

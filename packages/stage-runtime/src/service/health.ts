@@ -14,6 +14,8 @@ export interface Facts {
   readonly session: SessionState | null;
   /** Why there was none when one was last looked for. */
   readonly trouble: string | null;
+  /** Why the tree there is not worked on; null = it is, or is not known. */
+  readonly tree: string | null;
   readonly flapping: boolean;
   /** null = this service has no duties to look at a queue for. */
   readonly sinceQueueSeenMs: number | null;
@@ -56,11 +58,12 @@ export function readiness(facts: Facts): readonly Check[] {
 }
 
 function reachOfQueue(facts: Facts): readonly Check[] {
-  const { session, trouble, flapping } = facts;
+  const { session, trouble, tree, flapping } = facts;
   const without = trouble === null ? "no session" : `no session, connecting: ${trouble}`;
   const seen = seenRecently(facts);
   return [
     { name: "zookeeper", ok: session === "connected", detail: session ?? without },
+    { name: "tree", ok: tree === null, detail: tree ?? "ours" },
     { name: "link", ok: !flapping, detail: flapping ? "breaks again and again" : "steady" },
     { name: "queue", ok: seen, detail: seen ? "seen recently" : "not seen for a while" },
   ];

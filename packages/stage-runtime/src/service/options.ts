@@ -1,4 +1,4 @@
-import type { Actor, BatchId, JobId, QueueContext } from "@sluice/queue-core";
+import type { Actor, BatchId, FleetIdentity, JobId, QueueContext } from "@sluice/queue-core";
 import type { Clock } from "@sluice/zookeeper";
 import type { Registry } from "prom-client";
 import type { BaseConfig } from "../config/base-config.ts";
@@ -17,6 +17,8 @@ export interface ServiceParts {
   readonly aborting: AbortSignal;
   /** The queue in the present session; null while there is none. Ask again for each piece of work. */
   readonly queue: () => OpenQueue | null;
+  /** The tree that this process belongs to; null until it has met one. */
+  readonly tree: () => FleetIdentity | null;
 }
 
 /** A session whose tree is ready. */

@@ -20,6 +20,7 @@ import { Lifecycle } from "./lifecycle.ts";
 import { type OpsServer, startOpsServer } from "./ops-server.ts";
 import type { ExtraServer, OpenQueue, ServiceHost, ServiceOptions, ServiceParts } from "./options.ts";
 import { SessionRun, type SessionRunParts } from "./session-run.ts";
+import { TreeDoor } from "./tree-door.ts";
 
 /** After the second bell handlers get a moment to obey; then their jobs are handed back over their heads. */
 const OBEY_MS = 2_000;
@@ -32,6 +33,7 @@ export class Service {
   readonly #metrics: RuntimeMetrics;
   readonly #pulse: Pulse;
   readonly #stalls: Stalls;
+  readonly #door: TreeDoor;
   readonly #stopping = new AbortController();
   readonly #aborting = new AbortController();
   readonly #ended: Promise<ExitCode>;
@@ -54,6 +56,7 @@ export class Service {
     this.#metrics = makeRuntimeMetrics(this.#registry, { version, commit });
     this.#pulse = new Pulse(host.clock);
     this.#stalls = new Stalls(host.clock, loopActiveMs);
+    this.#door = new TreeDoor({ log: this.#host.log, clock: host.clock, metrics: this.#metrics });
     this.#ended = new Promise((resolve) => (this.#end = resolve));
   }
 
@@ -129,6 +132,7 @@ export class Service {
       actor: { stage: this.#options.service, worker: this.#options.config.WORKER_ID },
       aborting: this.#aborting.signal,
       queue: () => this.#openQueue(),
+      tree: () => this.#door.accepted,
     };
   }
 
@@ -160,7 +164,7 @@ export class Service {
   #giveUpLater(afterMs: number): void {
     if (afterMs === 0) return;
     const giveUp = (): void => {
-      if (this.#fleetId === null && !this.#stopping.signal.aborted)
+      if (this.#run === null && !this.#stopping.signal.aborted)
         this.fail(new Error(`no ZooKeeper within ${afterMs} ms`), "ZooKeeper never came", EXIT.dependency);
     };
     setTimeout(giveUp, afterMs).unref();
@@ -185,6 +189,7 @@ export class Service {
       stopping: this.#stopping.signal,
       aborting: this.#aborting.signal,
       isDraining: () => this.#life.state === "draining",
+      door: this.#door,
       acceptFleetId: (found) => {
         this.#fleetId ??= found;
         if (found !== this.#fleetId) anotherTree(`the tree was ${this.#fleetId} and is ${found}`);
@@ -261,6 +266,7 @@ export class Service {
       life: this.#life.state,
       session: this.#keeper?.current()?.state ?? null,
       trouble: this.#trouble,
+      tree: this.#door.problem,
       flapping: this.#keeper?.flapping ?? false,
       sinceQueueSeenMs: this.#duties.length === 0 ? null : this.#pulse.sinceQueueSeenMs(),
       pollMs,

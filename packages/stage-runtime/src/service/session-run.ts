@@ -1,5 +1,5 @@
 /** The service in one session: everything is made new, and dropped as a whole when the session is lost. */
-import { type Actor, type BatchId, initTree, type JobId, type QueueContext } from "@sluice/queue-core";
+import type { Actor, BatchId, JobId, QueueContext } from "@sluice/queue-core";
 import { makeCommitter, type Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
@@ -22,6 +22,7 @@ import type { RuntimeMetrics } from "../observe/metrics.ts";
 import { committerHooks } from "../observe/session-hooks.ts";
 import type { OpenQueue, ServiceHost } from "./options.ts";
 import { Registration } from "./registration.ts";
+import type { TreeDoor } from "./tree-door.ts";
 
 /** What stays the same from session to session. */
 export interface SessionRunParts {
@@ -41,6 +42,7 @@ export interface SessionRunParts {
   readonly stopping: AbortSignal;
   readonly aborting: AbortSignal;
   readonly isDraining: () => boolean;
+  readonly door: TreeDoor;
   /** Compares the tree's name with the one this process knows; false = another tree, the service ends. */
   readonly acceptFleetId: (fleetId: string) => boolean;
   readonly onAnotherTree: (problem: string) => void;
@@ -74,8 +76,9 @@ export class SessionRun {
   /** True when the duties have been started; false when the session, or the service, ended before. */
   async start(): Promise<boolean> {
     const { host, acceptFleetId, duties, stopping } = this.#parts;
-    const fleetId = await this.#prepareTree();
-    if (fleetId === null || !acceptFleetId(fleetId)) return false;
+    const identity = await this.#parts.door.enter(this.#queue);
+    if (identity === null || !acceptFleetId(identity.history)) return false;
+    const fleetId = identity.history;
     const scope = this.#scope(fleetId);
     const registration = new Registration({
       scope,
@@ -93,7 +96,10 @@ export class SessionRun {
     if (stopping.aborted) return false;
     this.#running = duties.map((duty) => startDuty(duty, scope));
     host.probe({ kind: "session", state: "started" });
-    host.log.info({ fleet: fleetId, duties: this.#running.map(({ name }) => name) }, "at work");
+    host.log.info(
+      { fleet: identity.fleet, epoch: identity.epoch, duties: this.#running.map(({ name }) => name) },
+      "at work",
+    );
     return true;
   }
 
@@ -135,17 +141,6 @@ export class SessionRun {
     return (await Promise.all(this.#running.map((duty) => duty.abandon()))).flat();
   }
 
-  async #prepareTree(): Promise<string | null> {
-    while (!this.#session.lost.aborted) {
-      const tree = await initTree(this.#queue);
-      if (tree.ok) return tree.identity.history;
-      this.#parts.host.log.warn({ problem: tree.problem }, "the tree is not ready yet");
-      if (!(await this.#session.untilConnected())) return null;
-      await new Promise((resolve) => setTimeout(resolve, TREE_RETRY_MS));
-    }
-    return null;
-  }
-
   #scope(fleetId: string): Scope {
     const { actor, config, host, metrics, failpoint, pulse, claims, hung, workingDir } = this.#parts;
     const { clock, random, log, probe } = host;
@@ -179,7 +174,6 @@ export class SessionRun {
   }
 }
 
-const TREE_RETRY_MS = 500;
 const TAKE_BACK_RETRY_MS = 250;
 
 /** Many handlers listen to it: that is no leak. */

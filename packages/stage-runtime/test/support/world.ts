@@ -66,11 +66,21 @@ export class World {
   }
 
   static async on(zookeeper: TestZooKeeper | OwnZooKeeper): Promise<World> {
-    const session = await connectSession({ connect: zookeeper.connect, timeoutMs: 30_000 });
-    const world = new World(zookeeper, session);
-    const tree = await initTree(world.queue);
+    const world = await World.empty(zookeeper);
+    await world.init();
+    return world;
+  }
+
+  /** Nobody has made a tree there. */
+  static async empty(zookeeper: TestZooKeeper | OwnZooKeeper): Promise<World> {
+    return new World(zookeeper, await connectSession({ connect: zookeeper.connect, timeoutMs: 30_000 }));
+  }
+
+  /** The tree, and a batch in it. */
+  async init(): Promise<void> {
+    const tree = await initTree(this.queue);
     if (!tree.ok) throw new Error(tree.problem);
-    await world.write([
+    await this.write([
       ...BATCH_FOLDERS.map((path): Op => ({ op: "create", path: paths.batch(BATCH) + path, data: Buffer.alloc(0) })),
       {
         op: "create",
@@ -78,7 +88,6 @@ export class World {
         data: records.batchStatus.encode({ status: "Processing", last_modified: "", message: "" }),
       },
     ]);
-    return world;
   }
 
   async write(ops: readonly Op[]): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mintToken, printTokenFile, type TokenRecord } from "@sluice/access";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
-import { waitFor } from "@sluice/testkit";
+import { makeTree, waitFor } from "@sluice/testkit";
 import { randomBytes } from "node:crypto";
 
 const MAIN = fileURLToPath(new URL("../../../../dist/programs/job-api.js", import.meta.url));
@@ -29,6 +29,7 @@ export interface House {
 }
 
 export async function openHouse(zookeeper: string): Promise<House> {
+  await makeTree(zookeeper);
   const folder = await mkdtemp(join(tmpdir(), "sluice-job-api-"));
   const tokensFile = join(folder, "tokens.json");
   await writeFile(tokensFile, printTokenFile([]));

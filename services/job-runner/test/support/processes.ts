@@ -1,7 +1,7 @@
 /** A job-api and runners as real processes, over a tree of their own. */
 import { type JobClient, openJobs } from "@sluice/job-client";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
-import { testZooKeeper, waitFor } from "@sluice/testkit";
+import { makeTree, testZooKeeper, waitFor } from "@sluice/testkit";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +27,7 @@ export interface Stage {
 
 export async function startStage(): Promise<Stage> {
   const { connect } = await testZooKeeper();
+  await makeTree(connect);
   const folder = await mkdtemp(join(tmpdir(), "sluice-runner-"));
   const children: Child[] = [];
   const start = async (service: string, name: string, env: Readonly<Record<string, string>>) => {

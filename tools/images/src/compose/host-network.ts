@@ -1,6 +1,6 @@
 /** The compose file for a machine whose engine has no bridge: every container on the host's network. */
-import { parse } from "yaml";
 import { z } from "zod";
+import { readYaml } from "./model.ts";
 
 const ComposeFile = z.looseObject({ services: z.record(z.string(), z.looseObject({})) });
 
@@ -9,7 +9,7 @@ const ComposeFile = z.looseObject({ services: z.record(z.string(), z.looseObject
  * deploy/compose/host-network.yml, an override like any other.
  */
 export function withoutPorts(text: string): string {
-  const file = ComposeFile.parse(parse(text, { merge: true }));
+  const file = ComposeFile.parse(readYaml(text));
   const services = Object.entries(file.services).map(([name, service]) => {
     const { ports: _, ...rest } = service;
     return [name, rest] as const;

@@ -157,7 +157,7 @@ const ServiceMonitorShape = z.looseObject({
 });
 
 /** Components that run for moments, and serve no metrics. */
-const UNSEEN = ["backup", "operator"];
+const UNSEEN = ["backup", "operator", "install"];
 
 /** Whoever runs all the time and is scraped by nobody is found by nobody: each must be met by a monitor, where there are any. */
 function monitorProblems(objects: readonly KubernetesObject[]): readonly string[] {
