@@ -80,6 +80,22 @@ describe("a query", () => {
   });
 });
 
+test("a query's answer that is cut says how to go on", async () => {
+  const queue = new MemoryQueue();
+  const talk = new WireTalk(queue);
+  const jobs = JSON.stringify(Array.from({ length: 5_001 }, (_, n) => ({ name: `n${n}` })));
+  const body = `{"jobs":${jobs}}`;
+  for (let n = 0; n < 2; n++)
+    expect(statusOf(await talk.send(`CreateJobs\r\nContent-Length: ${body.length}\r\n\r\n${body}`))).toBe("200 OK");
+  const first = await talk.say("Query", "query: select * from jobs");
+  const [, next] = /^Next: (\d+)\r?$/m.exec(first) ?? [];
+  const rest = await talk.say("Query", "query: select * from jobs", `after: ${next}`);
+  const rows = (answer: string): number => (JSON.parse(answer.split(/\r?\n\r?\n/)[1] ?? "[]") as unknown[]).length;
+  expect([rows(first), rows(rest), rest.includes("Next:")]).toEqual([10_000, 2, false]);
+  expect(statusOf(await talk.say("Query", "query: select * from jobs", "after: x"))).toBe("402 Malformed after");
+  await talk.errands.close();
+});
+
 describe("what a browser sends", () => {
   const parse = (...lines: readonly string[]): readonly string[] =>
     new RequestParser()

@@ -35,8 +35,13 @@ export const TAKEN_MAX = 10;
 
 /** Of one CreateJobs, and of one answer to GetJobs. */
 export const JOBS_PER_COMMAND = 10_000;
-/** GetJobs takes no more jobs when their data is as large as this: what could not be delivered would be lost on the way. */
+/**
+ * Of one answer. GetJobs takes no more jobs when their data is as large as this: what could not be delivered would be lost on the
+ * way. Of children beyond it only the ids are told; lists end here and lead on.
+ */
 export const ANSWER_BYTES = 16 * 1024 * 1024;
+/** Of a list for which no length was asked. */
+export const LIST_ROWS = 10_000;
 /** What one transaction may hold; larger CreateJobs are made in parts and count when their mark is written. */
 export const CREATES_PER_TRANSACTION = 500;
 export const TRANSACTION_BYTES = 256 * 1024;

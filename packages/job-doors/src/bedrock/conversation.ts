@@ -4,6 +4,7 @@ import {
   type Command,
   isNestedDeeper,
   isStatus,
+  parseJobId,
   readCommand,
   type Reply,
   REQUEST_DEPTH,
@@ -123,7 +124,7 @@ export class Conversation {
     if (body === null) return STATUS.invalidJson;
     const lowered = Object.entries(textsOf(body)).map(([key, text]) => [key.toLowerCase(), text] as const);
     const fields: Record<string, string> = { ...Object.fromEntries(lowered), ...Object.fromEntries(headers) };
-    if (name === "query") return readQuery(fields["query"] ?? "", tenant);
+    if (name === "query") return readQuery(fields["query"] ?? "", fields["after"] ?? "", tenant);
     const caller = callerIn(fields, this.#peer.name);
     if (isStatus(caller)) return caller;
     const command = readCommand(verb, fields, { tenant, caller });
@@ -172,11 +173,13 @@ function callerIn({ worker = "" }: Readonly<Record<string, string>>, connection:
   return { kind: "connection", worker, isNamed: true };
 }
 
-function readQuery(query: string, tenant: string): Command | Status {
+function readQuery(query: string, rawAfter: string, tenant: string): Command | Status {
   if (query === "") return STATUS.missing("query");
   const text = query.trim();
   const statement = (text.endsWith(";") ? text.slice(0, -1) : text).trimEnd();
-  return SELECT.test(statement) ? { verb: "ListJobs", tenant } : STATUS.malformed("query");
+  if (!SELECT.test(statement)) return STATUS.malformed("query");
+  const after = rawAfter === "" ? 0 : parseJobId(rawAfter);
+  return after === null ? STATUS.malformed("after") : { verb: "ListJobs", tenant, after };
 }
 
 function objectOf(content: string): Readonly<Record<string, unknown>> | null {

@@ -29,10 +29,12 @@ function printField(
   print: (text: string) => string,
 ): string {
   if (typeof value === "number") return String(value);
-  if (typeof value !== "string")
-    return `[${value.map(({ jobID, data }) => `{"data":${data},"jobID":${jobID}}`).join(",")}]`;
+  if (typeof value !== "string") return `[${value.map(printChild).join(",")}]`;
   return RAW.includes(name) ? value : print(value);
 }
+
+const printChild = ({ jobID, data }: ChildView): string =>
+  data === null ? `{"jobID":${jobID}}` : `{"data":${data},"jobID":${jobID}}`;
 
 /** As Bedrock prints texts: what is JSON by itself, and no text, stands there as it is. */
 export function printLoosely(text: string): string {

@@ -18,7 +18,11 @@ export function printWireReply({ status, headers = {}, content }: WireReply): Bu
 /** With all fields comes the lease, for those who will end the job over another connection. */
 export function wireReplyOf({ status, content }: Reply, shown: Shown): WireReply {
   const leases = content.kind === "taken" ? content.jobs.map(({ token }) => token) : [];
-  const headers = shown === "all" && leases.length > 0 ? { Lease: leases.join(", ") } : {};
+  const headers = {
+    ...(shown === "all" && leases.length > 0 ? { Lease: leases.join(", ") } : {}),
+    // Who sends it back as `after` gets the rest.
+    ...(content.kind === "list" && content.next !== null ? { Next: String(content.next) } : {}),
+  };
   return { status, headers, content: contentOf(content, shown) };
 }
 

@@ -32,10 +32,17 @@ export async function gatherJobs(ports: JobPorts, asked: Gathering): Promise<Gat
   return describeAll(ports, asked.tenant, ids.slice(0, asked.limit));
 }
 
+/** Page by page: one that has large data is short. */
 async function liveIds(ports: JobPorts, { tenant, states, limit, after }: Gathering): Promise<Gathered<number[]>> {
-  const command: Command = { verb: "ListJobs", tenant, states, names: [CONTAINER_JOB], limit, after };
-  const got = await contentOf(ports, tenant, command, "list");
-  return "problem" in got ? got : { found: got.content.jobs.map(({ jobID }) => jobID) };
+  const found: number[] = [];
+  for (let from: number | null = after; from !== null && found.length < limit;) {
+    const command: Command = { verb: "ListJobs", tenant, states, names: [CONTAINER_JOB], limit, after: from };
+    const got: Got<"list"> = await contentOf(ports, tenant, command, "list");
+    if ("problem" in got) return got;
+    for (const { jobID } of got.content.jobs) found.push(jobID);
+    from = got.content.next;
+  }
+  return { found };
 }
 
 async function endedIds(ports: JobPorts, { tenant, after }: Gathering): Promise<Gathered<number[]>> {

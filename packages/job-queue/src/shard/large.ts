@@ -127,8 +127,10 @@ async function withText<T extends { readonly data: string; readonly dataRef?: Bl
 
 async function withFamily(view: TakenView, fetch: Fetch): Promise<TakenView> {
   const { parentDataRef, ...own } = await withText(view, fetch);
+  const child = async (each: ChildView): Promise<ChildView> =>
+    each.data === null ? each : withText({ ...each, data: each.data }, fetch);
   const children = async (list: readonly ChildView[] | undefined): Promise<readonly ChildView[] | undefined> =>
-    list && Promise.all(list.map((child) => withText(child, fetch)));
+    list && Promise.all(list.map(child));
   const [finished, cancelled] = [await children(own.finishedChildJobs), await children(own.cancelledChildJobs)];
   return {
     ...own,

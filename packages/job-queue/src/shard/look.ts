@@ -1,5 +1,5 @@
 /** Commands that only look. */
-import { LIST_MOST } from "../limits.ts";
+import { ANSWER_BYTES, LIST_MOST, LIST_ROWS } from "../limits.ts";
 import { matchesName, parseNames } from "../names.ts";
 import type { Job } from "../records.ts";
 import type { ListJobs, OneJob } from "./commands.ts";
@@ -66,21 +66,34 @@ export function listJobs(shard: Shard, command: ListJobs): Reply {
   const ids: number[] = [];
   for (const [id, job] of shard.jobs()) if (id > after && fits(job)) ids.push(id);
   ids.sort((a, b) => a - b);
-  const most = Math.min(limit, command.limit === undefined ? Infinity : LIST_MOST);
-  const shown = ids.slice(0, most);
+  const most = Math.min(limit, command.limit === undefined ? LIST_ROWS : LIST_MOST);
+  const jobs = rowsOf(shard, ids.slice(0, most));
   return reply(STATUS.ok, {
     kind: "list",
-    jobs: shown.flatMap((id) => rowOf(shard, id)),
-    next: ids.length > shown.length ? (shown.at(-1) ?? null) : null,
+    jobs,
+    next: ids.length > jobs.length ? (jobs.at(-1)?.jobID ?? null) : null,
   });
 }
 
+/** As many as one answer takes, and one at least. */
+function rowsOf(shard: Shard, ids: readonly number[]): readonly ListedView[] {
+  const rows: ListedView[] = [];
+  let bytes = 0;
+  for (const id of ids) {
+    const job = shard.job(id);
+    if (job === null) continue;
+    const row = rowOf(shard, id, job);
+    bytes += row.data.length + (row.dataRef?.bytes ?? 0);
+    if (rows.length > 0 && bytes > ANSWER_BYTES) break;
+    rows.push(row);
+  }
+  return rows;
+}
+
 /** A list shows what stands in the records: schedules as they were written. */
-function rowOf(shard: Shard, id: number): readonly ListedView[] {
-  const job = shard.job(id);
-  if (job === null) return [];
+function rowOf(shard: Shard, id: number, job: Job): ListedView {
   const { repeat = "", step = "", lease } = job;
-  return [{ ...viewOf(id, job, shard.stateOf(job)), repeat, owner: lease?.worker ?? "", step }];
+  return { ...viewOf(id, job, shard.stateOf(job)), repeat, owner: lease?.worker ?? "", step };
 }
 
 function filterOf(shard: Shard, { tenant, states, names, repeating }: ListJobs): (job: Job) => boolean {

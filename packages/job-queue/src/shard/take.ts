@@ -20,7 +20,7 @@ export function getJobs(shard: Shard, command: GetJobs, now: number): Reply {
     const best = shard.index.best(wanted);
     if (best === null) break;
     if (looked > 0 && looked % STEP_JOBS === 0) shard.cut();
-    const taken = takeOne(shard, best.id, command, now);
+    const taken = takeOne(shard, best.id, command, { now, room: ANSWER_BYTES - bytes });
     if (taken === null) continue;
     jobs.push(taken);
     bytes += bytesOf(taken.view);
@@ -30,10 +30,24 @@ export function getJobs(shard: Shard, command: GetJobs, now: number): Reply {
 }
 
 /** What it brings, with what comes from the store of blobs. */
-const bytesOf = ({ data, dataRef, parentData = "", parentDataRef }: TakenView): number =>
+const bytesOf = (view: TakenView): number => ownBytes(view) + childBytes(view);
+
+const ownBytes = ({ data, dataRef, parentData = "", parentDataRef }: TakenView): number =>
   data.length + parentData.length + (dataRef?.bytes ?? 0) + (parentDataRef?.bytes ?? 0);
 
-function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, now: number): Taken | null {
+const childBytes = ({ finishedChildJobs = [], cancelledChildJobs = [] }: TakenView): number =>
+  [...finishedChildJobs, ...cancelledChildJobs].reduce(
+    (sum, { data, dataRef }) => sum + (data?.length ?? 0) + (dataRef?.bytes ?? 0),
+    0,
+  );
+
+interface Taking {
+  readonly now: number;
+  /** Bytes that the answer still takes. */
+  readonly room: number;
+}
+
+function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, { now, room }: Taking): Taken | null {
   const job = shard.job(id);
   if (job === null) throw new Error(`the index holds ${id}, which is no job`);
   const nextRun = nextOffer(job, now, limit);
@@ -53,7 +67,7 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, 
     retryAfterCount: counted ? (job.retryAfterCount ?? 0) + 1 : job.retryAfterCount,
   });
   shard.put(id, taken, now);
-  return { token, view: takenView(shard, id, job) };
+  return { token, view: takenView(shard, id, job, room) };
 }
 
 const usualLease = ({ kind }: Caller): number => (kind === "connection" ? CONNECTION_LEASE_MS : LEASE_MS);
@@ -84,13 +98,13 @@ function isCrashing(shard: Shard, { tenant, name }: Job): boolean {
 }
 
 /** As it was before it was taken: its times, and how often it had been taken without an end. */
-function takenView(shard: Shard, id: number, before: Job): TakenView {
+function takenView(shard: Shard, id: number, before: Job, room: number): TakenView {
   const { parent: parentId } = before;
   const view = jobView(id, before, shownData(before));
   const parent = parentId === undefined ? null : shard.job(parentId);
   const ended = shard.family(id).ended;
   if (parent === null && ended.size === 0) return view;
-  return {
+  const own: TakenView = {
     ...view,
     ...(parentId === undefined || parent === null
       ? {}
@@ -99,18 +113,28 @@ function takenView(shard: Shard, id: number, before: Job): TakenView {
           parentData: shownData(parent),
           ...(parent.dataRef === undefined ? {} : { parentDataRef: parent.dataRef }),
         }),
-    ...(ended.size === 0
-      ? {}
-      : {
-          finishedChildJobs: childrenIn(shard, ended, "FINISHED"),
-          cancelledChildJobs: childrenIn(shard, ended, "CANCELLED"),
-        }),
+  };
+  if (ended.size === 0) return own;
+  const left = { bytes: room - ownBytes(own) };
+  return {
+    ...own,
+    finishedChildJobs: childrenIn(shard, ended, "FINISHED", left),
+    cancelledChildJobs: childrenIn(shard, ended, "CANCELLED", left),
   };
 }
 
-function childrenIn(shard: Shard, ids: ReadonlySet<number>, state: string): readonly ChildView[] {
+/** As many as fit, whole; of those behind them only the ids. */
+function childrenIn(
+  shard: Shard,
+  ids: ReadonlySet<number>,
+  state: string,
+  left: { bytes: number },
+): readonly ChildView[] {
   return [...ids].flatMap((jobID) => {
     const job = shard.job(jobID);
-    return job?.state === state ? [{ jobID, data: shownData(job), ...refOf(job) }] : [];
+    if (job?.state !== state) return [];
+    const data = shownData(job);
+    left.bytes -= data.length + (job.dataRef?.bytes ?? 0);
+    return [left.bytes < 0 ? { jobID, data: null } : { jobID, data, ...refOf(job) }];
   });
 }

@@ -32,7 +32,8 @@ export interface ListedView extends StateView {
 
 export interface ChildView {
   readonly jobID: number;
-  readonly data: string;
+  /** Null: the answer would be too large. QueryJob tells it, until the parent ends. */
+  readonly data: string | null;
   readonly dataRef?: BlobRef;
 }
 
