@@ -33,11 +33,17 @@ const SPEC: JobSpec = {
   metadata: null,
 };
 
+const BENCH = { fleet: "bench", epoch: 1, history: "bench" };
+
 /** A Processing batch of so many Pending jobs. */
 export async function expandBatch(ctx: QueueContext, rows: number): Promise<BatchId> {
   const actor = { stage: "batch-intake", worker: "bench" };
   const [ids, batches] = [makeIdBlocks(ctx), makeBatchStore(ctx, actor)];
-  const made = await createBatch(ctx, ids, { uuid: batchUuidFromRandom(randomBytes(16)), submission: SUBMISSION });
+  const made = await createBatch(ctx, ids, {
+    uuid: batchUuidFromRandom(randomBytes(16)),
+    submission: SUBMISSION,
+    epoch: BENCH.epoch,
+  });
   if (made.kind !== "created") throw new Error(made.kind);
   const claim = async (state: "Pending" | "Processing") => {
     const claimed = await batches.claim(state, made.id);
@@ -46,7 +52,7 @@ export async function expandBatch(ctx: QueueContext, rows: number): Promise<Batc
   };
   await batches.settle(await claim("Pending"), { kind: "start", rows, digest: "" });
   let loaded = await claim("Processing");
-  const expander = makeExpander(ctx, actor, ids, { fleetId: "bench", workingDir: () => "" });
+  const expander = makeExpander(ctx, actor, ids, { identity: BENCH, workingDir: () => "" });
   for (let i = 0; i < rows; i += CHUNK_ROWS) {
     const added = await expander.addJobs(
       loaded,

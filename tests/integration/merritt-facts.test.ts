@@ -31,6 +31,7 @@ import {
   type TestWorker,
   waitFor,
 } from "@sluice/testkit";
+import { readMail } from "../support/effects.ts";
 import { type Fleet, makeFleet, PROFILE, type Running, untilReady } from "../support/fleet.ts";
 import { batchManifest, objectManifest } from "../support/manifests.ts";
 import { postForm } from "../support/poster.ts";
@@ -211,7 +212,7 @@ describe("an object of another collection", () => {
     const [failed] = (await listBucket(operator.session, id, "batch-failed")) ?? [];
     const { status, identifiers } = await jobOf(failed!);
     expect(status.message).toMatch(/^COLLECTION_MISMATCH: /);
-    return JSON.stringify([status, identifiers, await readFile(join(fleet.dataDir, "outbox", `${id}.1.eml`), "utf8")]);
+    return JSON.stringify([status, identifiers, await readMail(fleet.dataDir, `${id}.1.eml`)]);
   }
 
   test("is neither changed nor shown, however it is named", async () => {

@@ -3,7 +3,6 @@
  * each phase with a requeue from there, reports of what was mended. Operators act through queue-core, as their tools do.
  */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   actOnBatch,
@@ -36,7 +35,7 @@ import {
   numbered,
 } from "@sluice/testkit";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
-import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
+import { inventoryCounts, mails, readMail, storedObjects } from "../support/effects.ts";
 import {
   type Fleet,
   makeFleet,
@@ -270,7 +269,7 @@ describe("a failure in each phase", () => {
     await resume(half);
     await untilCompleted(half);
     expect(await updateReport()).toBe("Failed");
-    const mail = await readFile(join(fleet.dataDir, "outbox", `${id}.3.eml`), "utf8");
+    const mail = await readMail(fleet.dataDir, `${id}.3.eml`);
     expect(mail).toMatch(/^Subject: Ingest: FAIL -- Submission Processed:\s+bid-\S+;\s+update 2\r$/m);
     expect(mail).toContain("Completed jobs: 3");
     expect(mail).toContain("Failed jobs: 3");

@@ -1,6 +1,6 @@
 /** The three APIs over a real tree, with deposits, schedules, jobs and handlers of one collection and one tenant. */
 import { type Authenticator, type Caller, mintToken, type Role, ROLES, type TokenRecord } from "@sluice/access";
-import { beginOperation } from "@sluice/queue-core";
+import { batchFolder, beginOperation } from "@sluice/queue-core";
 import { aBatchOfJobs, aJobSpec, aSubmission, testWorker, testZooKeeper } from "@sluice/testkit";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -75,11 +75,14 @@ export async function openSeeded(cleanups: Cleanups): Promise<Seeded> {
   const intake = await openIntake(cleanups, by, ({ backlog, queue }) => ({
     reading: openReading({ queue: () => worker.ctx, archive: null, backlog }),
     // What is submitted waits in the journal.
-    queue: { ...queue, fleet: () => null, reserveBatchId: () => Promise.resolve(null) },
+    queue: { ...queue, fleet: () => null, reserve: () => Promise.resolve(null) },
     schedules: openSchedules({ JOB_API_URL: jobApi.url, JOB_API_TOKEN: tokenOf("scheduler", "all") }),
   }));
   const outbox = await temporaryFolder(cleanups);
-  await writeFile(join(outbox, `${batch}.1.eml`), `Subject: ${SECRET}\r\nTo: jo@example.org\r\n\r\n${SECRET}\r\n`);
+  await writeFile(
+    join(outbox, `${batchFolder({ batchId: batch, batchEpoch: worker.identity.epoch })}.1.eml`),
+    `Subject: ${SECRET}\r\nTo: jo@example.org\r\n\r\n${SECRET}\r\n`,
+  );
   const admin = await startAdmin(connect, {
     more: records,
     env: { INTAKE_URL: intake.url, JOB_API_URL: jobApi.url, MAIL_OUTBOX_DIR: outbox },

@@ -15,6 +15,7 @@ import {
   jobRow,
   type JobId,
   type JobState,
+  type FleetIdentity,
   load,
   type LoadedJob,
   makeJobStore,
@@ -124,7 +125,7 @@ interface ChaosWorker {
   readonly ctx: QueueContext;
   readonly actor: Actor;
   readonly state: JobState;
-  readonly fleetId: string;
+  readonly identity: FleetIdentity;
   readonly lastId: () => string;
   kill(): Promise<void>;
 }
@@ -165,7 +166,7 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     await proxy.close();
     await session.close();
   };
-  return { ctx, actor, state, fleetId: made.identity.history, lastId: () => last, kill };
+  return { ctx, actor, state, identity: made.identity, lastId: () => last, kill };
 }
 
 /** Claims some job of the worker's stage and settles it some way; what it was told is noted. */
@@ -201,7 +202,7 @@ async function jobsIn(worker: TestWorker, state: JobState): Promise<readonly Job
 }
 
 async function loadOne(worker: ChaosWorker, lease: Lease): Promise<LoadedJob | null> {
-  const loaded = await load(worker.ctx.session, [lease], worker.fleetId);
+  const loaded = await load(worker.ctx.session, [lease], worker.identity);
   const job = loaded.ok ? loaded.value[0] : undefined;
   return job?.ok === true ? job.value : null;
 }

@@ -57,5 +57,15 @@ export async function mysqlInventoryCounts(url: string): Promise<Inventory> {
   }
 }
 
+/** Without the epoch in which their batch was made. */
 export const mails = async (dataDir: string): Promise<readonly string[]> =>
-  (await readdir(join(dataDir, "outbox"))).sort();
+  (await readdir(join(dataDir, "outbox"))).map(withoutEpoch).sort();
+
+const withoutEpoch = (name: string): string => name.replace(/^(bid\d{10})-\d+/, "$1");
+
+/** `name`: as `mails` tells it. */
+export async function readMail(dataDir: string, name: string): Promise<string> {
+  const outbox = join(dataDir, "outbox");
+  const file = (await readdir(outbox)).find((each) => withoutEpoch(each) === name);
+  return await readFile(join(outbox, file ?? name), "utf8");
+}

@@ -89,7 +89,7 @@ const cursorAt = (rows: number, created: number): Buffer =>
   records.expansion.encode({ rows, created, digest: "", reports: 0, op: "" });
 
 async function openBatch(ctx: QueueContext, ids: IdBlocks, submission: Submission, rows: number): Promise<BatchId> {
-  const made = await createBatch(ctx, ids, { uuid: batchUuidFromRandom(randomBytes(16)), submission });
+  const made = await createBatch(ctx, ids, { uuid: batchUuidFromRandom(randomBytes(16)), submission, epoch: 1 });
   if (made.kind !== "created") throw new Error(made.kind);
   const store = makeBatchStore(ctx, ACTOR);
   const claimed = await store.claim("Pending", made.id);

@@ -71,7 +71,7 @@ async function workOnce(worker: TestWorker, state: JobState): Promise<number> {
     const claim = await worker.jobs.claim(candidate);
     if (claim.kind !== "acquired") continue;
 
-    const loaded = await load(worker.session, [claim.lease], worker.fleetId);
+    const loaded = await load(worker.session, [claim.lease], worker.identity);
     const job = loaded.ok ? loaded.value[0] : undefined;
     if (job?.ok === true) await worker.jobs.commit(job.value, { kind: "done", changes: {} });
     moves += 1;

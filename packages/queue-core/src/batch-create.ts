@@ -5,6 +5,7 @@ import type { IdBlocks } from "./id-blocks.ts";
 import { type BatchId, type BatchUuid, parseBatchId } from "./ids.ts";
 import { findKeptKey } from "./kept-keys.ts";
 import { paths } from "./paths.ts";
+import { printEpoch } from "./places.ts";
 import { type KeyRecord, records, type Submission } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import { formatTimestamp } from "./timestamp.ts";
@@ -23,6 +24,8 @@ export interface CreateRequest {
   readonly submission: Submission;
   /** When an upload needed a folder before there was a batch; else a number is taken from the block. */
   readonly id?: BatchId;
+  /** The tree's: with the number it names the batch's folder. */
+  readonly epoch: number;
 }
 
 const TRIES_MAX = 5;
@@ -37,7 +40,7 @@ export async function createBatch(ctx: QueueContext, ids: IdBlocks, request: Cre
     const id = request.id ?? (await ids.nextBatch());
     if (id === null) return { kind: "lost" };
     const status = { status: "Pending", last_modified: formatTimestamp(ctx.clock.nowMs()), message: "" } as const;
-    const submission: Submission = { ...request.submission, batchID: request.uuid };
+    const submission: Submission = { ...request.submission, batchID: request.uuid, epoch: printEpoch(request.epoch) };
     const ops = createBatchOps({ id, uuid: request.uuid, submission, status });
     const sent = await sendFenced(ctx, { rank: "commit", shared: kept.guard, ops }, async () => {
       const node = await ctx.session.get(paths.batchUuid(request.uuid));

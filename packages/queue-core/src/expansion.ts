@@ -7,11 +7,13 @@ import type { ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
 import { expansionOp } from "./batch-ops.ts";
 import { dropOwnBatchLock } from "./batch-store.ts";
 import type { Actor, QueueContext } from "./context.ts";
+import type { FleetIdentity } from "./fleet-identity.ts";
 import { newFleetJob } from "./fleet-job.ts";
 import type { IdBlocks } from "./id-blocks.ts";
-import { type BatchId, type JobId, jobUuid } from "./ids.ts";
+import { type JobId, jobUuid } from "./ids.ts";
 import { createJobOps } from "./job-ops.ts";
 import { clampPriority, paths } from "./paths.ts";
+import { type BatchPlace, type JobPlace, placeOfBatch, printEpoch } from "./places.ts";
 import { records } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import { JOB_STATES } from "./states.ts";
@@ -28,9 +30,9 @@ export interface Expander {
 }
 
 export interface ExpanderOptions {
-  readonly fleetId: string;
+  readonly identity: FleetIdentity;
   /** Where a job's working folder is, for the configuration node. */
-  readonly workingDir: (batch: BatchId, job: JobId) => string;
+  readonly workingDir: (job: JobPlace) => string;
 }
 
 const RENUMBERS_MAX = 3;
@@ -61,7 +63,7 @@ async function addJobs(
     const ops: readonly Op[] = [
       { op: "check", path: paths.batchStatus(lease.id), version: lease.token },
       expansionOp(lease.id, expansion, expansionVersion),
-      ...specs.flatMap((spec, i) => jobOps(ctx, actor, options, batch.id, numbers[i], spec)),
+      ...specs.flatMap((spec, i) => jobOps(ctx, actor, options, placeOfBatch(batch), numbers[i], spec)),
     ];
     const sent = await sendFenced(ctx, { rank: "commit", ops }, () => chunkVerdict(ctx, loaded, op));
     if (sent.kind === "applied") {
@@ -107,7 +109,7 @@ function jobOps(
   ctx: QueueContext,
   actor: Actor,
   options: ExpanderOptions,
-  batch: BatchId,
+  { batchId, batchEpoch }: BatchPlace,
   id: JobId | undefined,
   spec: JobSpec,
 ): readonly Op[] {
@@ -115,13 +117,14 @@ function jobOps(
   const nowMs = ctx.clock.nowMs();
   return createJobOps({
     id,
-    batch,
+    batch: batchId,
     priority: clampPriority(spec.priority),
     configuration: {
       ...spec.configuration,
-      batch_id: batch,
-      working_dir: options.workingDir(batch, id),
-      jobID: jobUuid(id, options.fleetId),
+      batch_id: batchId,
+      epoch: printEpoch(batchEpoch),
+      working_dir: options.workingDir({ id, batchId, batchEpoch }),
+      jobID: jobUuid(id, options.identity.history),
     },
     identifiers: spec.identifiers,
     metadata: spec.metadata,

@@ -3,6 +3,9 @@
  * per stage (six times the bytes halved the throughput). Pure functions from one record to the next.
  */
 import { cutBytes } from "./cut-bytes.ts";
+import { FIRST_EPOCH } from "./fleet-identity.ts";
+import type { ClaimName } from "./job.ts";
+import { printEpoch } from "./places.ts";
 import { type EventKind, type FleetJob, type JobEvent, records } from "./records.ts";
 import type { JobState } from "./states.ts";
 
@@ -64,11 +67,20 @@ export const lostWorker = (job: FleetJob): string | null => job.claimed?.[1] ?? 
 /** Its last claim ended without a word: the worker died, or was fenced out. Only tells of a job that is not locked. */
 export const diedInHand = (job: FleetJob): boolean => job.claimed !== undefined;
 
-/** The job has left its state: a new stage starts counting from zero. */
-export function moved(job: FleetJob, event: NewEvent, files: number | undefined = job.files): FleetJob {
-  const { called: _, ...rest } = unwaiting(job);
-  const next: FleetJob = { ...rest, attempts: 0, ...(files === undefined ? {} : { files }) };
-  return append(next, event, job.claimed);
+/** The job has left its state: a new stage starts counting from zero. `files`: the claim whose files count from now on. */
+export function moved(job: FleetJob, event: NewEvent, files: ClaimName | null = keptClaim(job)): FleetJob {
+  const { called: _called, files: _files, files_epoch: _epoch, ...rest } = unwaiting(job);
+  return append({ ...rest, ...printClaim(files), attempts: 0 }, event, job.claimed);
+}
+
+/** The claim whose files count; null before anything was kept. */
+export const keptClaim = ({ files, files_epoch: epoch = FIRST_EPOCH }: FleetJob): ClaimName | null =>
+  files === undefined ? null : { epoch, token: files };
+
+function printClaim(claim: ClaimName | null): Pick<FleetJob, "files" | "files_epoch"> {
+  if (claim === null) return {};
+  const epoch = printEpoch(claim.epoch);
+  return { files: claim.token, ...(epoch === undefined ? {} : { files_epoch: epoch }) };
 }
 
 /** Without what a wait or a claim left; what a newer version put there stays. */

@@ -85,6 +85,7 @@ export type { ErrorCode, ErrorRow } from "./errors.ts";
 export type { Actor, QueueContext } from "./context.ts";
 export type {
   Candidate,
+  ClaimName,
   ClaimResult,
   CommitResult,
   Ending,
@@ -111,6 +112,15 @@ export {
   readIdentity,
   type StampVerdict,
 } from "./fleet-identity.ts";
+export {
+  batchFolder,
+  type BatchPlace,
+  jobFolder,
+  type JobPlace,
+  parseBatchFolder,
+  placeOfBatch,
+  placeOfJob,
+} from "./places.ts";
 export { initTree, LAYOUT, makeSkeleton, openTree, type TreeObstacle, type TreeResult } from "./tree.ts";
 export { ownerOf } from "./rendezvous.ts";
 export { liftHold, listEndedHolds, SYSTEM } from "./hold-ends.ts";

@@ -110,7 +110,6 @@ export async function commit(
 function commitOps(loaded: LoadedJob, planned: Plan, event: NewEvent, nowMs: number): readonly Op[] {
   const { lease, job, versions } = loaded;
   const toPriority = clampPriority(lease.priority + (planned.changes.priorityDelta ?? 0));
-  const files = planned.changes.keepFiles === true ? lease.token : lease.fleetJob.files;
   return [
     ...moveOps(
       { id: lease.id, status: planned.status, version: lease.token },
@@ -120,7 +119,7 @@ function commitOps(loaded: LoadedJob, planned: Plan, event: NewEvent, nowMs: num
     ...changeOps(lease.id, planned.changes, versions, { from: lease.priority, to: toPriority }),
     ...(planned.to === "Failed" ? [callbackOp(lease.id, failedCallback(loaded, planned.status, nowMs))] : []),
     ...forgetBodyOps(lease.id, versions.callbackBody),
-    ...settleOps(lease, moved(lease.fleetJob, event, files)),
+    ...settleOps(lease, moved(lease.fleetJob, event, planned.changes.keepFiles === true ? job.claim : undefined)),
   ];
 }
 

@@ -1,10 +1,12 @@
 /** Looking at jobs, in one round trip for many: reads cost more than writes here. */
 import type { Answer, Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
-import { readyAtMs } from "./fleet-job.ts";
+import type { FleetIdentity } from "./fleet-identity.ts";
+import { keptClaim, readyAtMs } from "./fleet-job.ts";
 import { jobUuid, parseJobUuid } from "./ids.ts";
 import type { Candidate, Job, JobVersions, Lease, LoadedJob } from "./job.ts";
 import { nodeOf, optional, required } from "./nodes.ts";
 import { parseQueueEntry, paths, type QueueEntry } from "./paths.ts";
+import { placeOfJob } from "./places.ts";
 import { type Parsed, records } from "./records.ts";
 import type { JobState } from "./states.ts";
 
@@ -70,7 +72,7 @@ const LOADED = 8;
 export async function load(
   session: Session,
   leases: readonly Lease[],
-  fleetId: string,
+  identity: FleetIdentity,
 ): Promise<Answer<readonly Parsed<LoadedJob>[]>> {
   const reads = leases.flatMap(({ id }): Read[] => [
     { get: paths.jobBid(id) },
@@ -86,12 +88,12 @@ export async function load(
   const answers = await session.readMany(reads);
   if (!answers.ok) return answers;
   const value = leases.map((lease, i) =>
-    loaded(lease, answers.value.slice(i * LOADED, (i + 1) * LOADED).map(nodeOf), fleetId),
+    loaded(lease, answers.value.slice(i * LOADED, (i + 1) * LOADED).map(nodeOf), identity),
   );
   return { ok: true, value };
 }
 
-function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string): Parsed<LoadedJob> {
+function loaded(lease: Lease, nodes: readonly (Node | null)[], identity: FleetIdentity): Parsed<LoadedJob> {
   const [bidNode, configurationNode, priorityNode, spaceNode, identifiersNode, metadataNode, inventoryNode, bodyNode] =
     nodes;
   const bid = required(records.bid, bidNode);
@@ -115,9 +117,10 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
   };
   const job: Job = {
     id: lease.id,
-    // Its name outside is the one it was given: a restore or an import brings it into a tree with another id.
-    uuid: parseJobUuid(configuration.value.jobID ?? "") ?? jobUuid(lease.id, fleetId),
+    // Its name outside is the one it was given: an import brings it into a tree of another fleet.
+    uuid: parseJobUuid(configuration.value.jobID ?? "") ?? jobUuid(lease.id, identity.fleet),
     batchId: bid.value,
+    batchEpoch: placeOfJob({ id: lease.id, batchId: bid.value, configuration: configuration.value }).batchEpoch,
     state: lease.state,
     attempt: lease.fleetJob.attempts,
     retryCount: lease.status.retry_count,
@@ -131,8 +134,8 @@ function loaded(lease: Lease, nodes: readonly (Node | null)[], fleetId: string):
     metadata: metadata.ok ? metadata.value : null,
     inventory: inventory.ok ? inventory.value : null,
     ...(callbackBody.ok && callbackBody.value !== null ? { callbackBody: callbackBody.value } : {}),
-    files: lease.fleetJob.files ?? null,
-    token: lease.token,
+    files: keptClaim(lease.fleetJob),
+    claim: { epoch: identity.epoch, token: lease.token },
   };
   return { ok: true, value: { lease, job, versions } };
 }

@@ -68,11 +68,22 @@ export type ClaimResult =
   /** The session is over, or the tree is not as it should be. */
   | { readonly kind: "lost"; readonly detail: string };
 
+/**
+ * One claim of a job, for good. Tokens are versions of a node, and a restored tree begins with new nodes: only together
+ * with the epoch a token never comes again.
+ */
+export interface ClaimName {
+  readonly epoch: number;
+  readonly token: number;
+}
+
 /** A job as its handler sees it. */
 export interface Job {
   readonly id: JobId;
   readonly uuid: JobUuid;
   readonly batchId: BatchId;
+  /** In which the batch was made: part of its folder's name. */
+  readonly batchEpoch: number;
   readonly state: JobState;
   /** 1 for the first attempt of this stage. */
   readonly attempt: number;
@@ -89,10 +100,10 @@ export interface Job {
   readonly inventory: Inventory | null;
   /** What it is telling its depositor's system; absent before that was first written down. */
   readonly callbackBody?: CallbackBody;
-  /** The token whose files count; null before anything was kept. */
-  readonly files: number | null;
-  /** The token of this claim: what it writes goes under JID/.claim-TOKEN. */
-  readonly token: number;
+  /** The claim whose files count; null before anything was kept. */
+  readonly files: ClaimName | null;
+  /** This claim: what it writes goes into a folder of this name. */
+  readonly claim: ClaimName;
 }
 
 /** Versions of the nodes that a commit may change; null = not there yet. */
@@ -121,7 +132,7 @@ export interface JobChanges {
   readonly inventory?: Inventory;
   /** Kept until the job leaves its state. */
   readonly callbackBody?: CallbackBody;
-  /** The files under this claim's token are the ones that count from now on. */
+  /** The files of this claim are the ones that count from now on. */
   readonly keepFiles?: true;
   readonly message?: string;
 }

@@ -77,13 +77,16 @@ describe("creating a batch", () => {
   test("a hundred times at once with one key makes one batch, and every caller learns which", async () => {
     const uuid = batchUuidFromKey("caller", "key-1");
     const ids = makeIdBlocks(intake.ctx);
-    const request = { uuid, submission: aSubmission({ request_digest: "same" }) };
+    const request = { uuid, submission: aSubmission({ request_digest: "same" }), epoch: 1 };
     const results = await Promise.all(Array.from({ length: 100 }, () => createBatch(intake.ctx, ids, request)));
     const batches = new Set(results.map((r) => ("id" in r ? r.id : r.kind)));
     expect(batches.size).toBe(1);
     expect(results.filter((r) => r.kind === "created")).toHaveLength(1);
     expect(results.filter((r) => r.kind === "replayed")).toHaveLength(99);
-    const other = await createBatch(intake.ctx, ids, { uuid, submission: aSubmission({ request_digest: "other" }) });
+    const other = await createBatch(intake.ctx, ids, {
+      ...request,
+      submission: aSubmission({ request_digest: "other" }),
+    });
     expect(other.kind).toBe("conflict");
   });
 
@@ -104,7 +107,7 @@ describe("expanding a batch", () => {
     const dying = await testWorker(connect, "batch-intake");
     const id = await aBatch(intake);
     await dying.batches.settle(await claimBatch(dying, "Pending", id), { kind: "start", rows: 60, digest: "d" });
-    const options = { fleetId: intake.fleetId, workingDir: () => "" };
+    const options = { identity: intake.identity, workingDir: () => "" };
     const first = makeExpander(dying.ctx, dying.actor, makeIdBlocks(dying.ctx), options);
     await first.addJobs(
       await claimBatch(dying, "Processing", id),
@@ -138,7 +141,7 @@ describe("expanding a batch", () => {
       ops: [{ op: "delete", path: paths.batchLock(id), version: 0 }],
     });
     await claimBatch(intake, "Processing", id);
-    const options = { fleetId: intake.fleetId, workingDir: () => "" };
+    const options = { identity: intake.identity, workingDir: () => "" };
     const expander = makeExpander(slow.ctx, slow.actor, makeIdBlocks(slow.ctx), options);
     expect(await expander.addJobs(mine, [aJobSpec()])).toEqual({ kind: "fenced" });
     expect(await listBucket(intake.session, id, "batch-processing")).toEqual([]);
@@ -198,7 +201,7 @@ describe("the report gate", () => {
     await intake.batches.settle(await claimBatch(intake, "Pending", id), { kind: "start", rows: 2, digest: "" });
     const loaded = await claimBatch(intake, "Processing", id);
     const expander = makeExpander(intake.ctx, intake.actor, makeIdBlocks(intake.ctx), {
-      fleetId: intake.fleetId,
+      identity: intake.identity,
       workingDir: () => "",
     });
     const added = await expander.addJobs(loaded, [aJobSpec()]);
@@ -333,7 +336,7 @@ describe("a failed batch", () => {
     const left = await tree(operator.session, {
       under: ["/batches", "/jobs", "/batch-uuids", "/fleet"],
       except:
-        /^\/(batches|jobs|batch-uuids)$|\/states\/[a-z]+$|audit|workers|callbacks\/|\/fleet\/(ids?|epoch|layout|holds|space|batches\/[a-z]+|jobs|expansion|paused|drain|reports|callbacks|tokens|clean-ups|operations\/[a-z]+)$/,
+        /^\/(batches|jobs|batch-uuids)$|\/states\/[a-z]+$|audit|workers|callbacks\/|\/fleet\/(ids?|epoch|layout|holds|space|batches\/[a-z]+|jobs|expansion|paused|drain|reports|callbacks|callback-bodies|tokens|clean-ups|operations\/[a-z]+)$/,
     });
     expect(Object.keys(left)).toEqual([expect.stringMatching(/^\/fleet\/keys\/\d{4}-\d{2}-\d{2}\/bid-/)]);
   });

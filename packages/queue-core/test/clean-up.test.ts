@@ -41,7 +41,7 @@ const statusOf = async (id: BatchId): Promise<string> => {
 describe("a submission key", () => {
   async function cleanedUp(key: string) {
     const uuid = batchUuidFromKey("caller", key);
-    const request = { uuid, submission: aSubmission({ request_digest: "d" }) };
+    const request = { uuid, submission: aSubmission({ request_digest: "d" }), epoch: 1 };
     const made = await createBatch(intake.ctx, makeIdBlocks(intake.ctx), request);
     if (made.kind !== "created") throw new Error(made.kind);
     await intake.batches.settle(await claimBatch(intake, "Pending", made.id), { kind: "park", why: "held" });

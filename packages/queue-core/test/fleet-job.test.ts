@@ -1,10 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { EVENT_KINDS, type FleetJob, JOB_STATES, records } from "../src/index.ts";
+import { EVENT_KINDS, FIRST_EPOCH, type FleetJob, JOB_STATES, records } from "../src/index.ts";
 import {
   claimed,
   explained,
   hasOp,
+  keptClaim,
   moved,
   type NewClaim,
   newFleetJob,
@@ -44,7 +45,10 @@ describe("the short history of a job", () => {
               job,
               claim({ worker: "worker-with-a-rather-long-name-on-some-host", atMs: e.atMs, token: 7 }),
             );
-            job = i % 2 === 0 ? moved(job, e, 7) : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
+            job =
+              i % 2 === 0
+                ? moved(job, e, { epoch: 1_800_000_000, token: 7 })
+                : waiting(job, { delayMs: 1000, why, countsAttempt: true }, e);
             if (i % 3 === 0) job = explained(job, why);
             expect(hasOp(job, e.op)).toBe(true);
             expect(job.events.length).toBeLessThanOrEqual(12);
@@ -85,9 +89,18 @@ describe("the short history of a job", () => {
 
   test("remembers the files that count until others do", () => {
     const e: NewEvent = { op: "o", atMs: 0, kind: "done", state: "Downloading", by: "w" };
-    const job = moved(start(), e, 3);
-    expect(moved(claimed(job, claim({ token: 5 })), e).files).toBe(3);
-    expect(moved(job, e, 9).files).toBe(9);
+    expect(keptClaim(start())).toBeNull();
+    const job = moved(start(), e, { epoch: 20, token: 3 });
+    expect(keptClaim(moved(claimed(job, claim({ token: 5 })), e))).toEqual({ epoch: 20, token: 3 });
+    expect(keptClaim(moved(job, e, { epoch: 30, token: 1 }))).toEqual({ epoch: 30, token: 1 });
+  });
+
+  test("writes the files of the first epoch as versions without epochs do, and reads theirs", () => {
+    const e: NewEvent = { op: "o", atMs: 0, kind: "done", state: "Downloading", by: "w" };
+    const first = moved(moved(start(), e, { epoch: 20, token: 3 }), e, { epoch: FIRST_EPOCH, token: 9 });
+    expect(first).toMatchObject({ files: 9 });
+    expect(first).not.toHaveProperty("files_epoch");
+    expect(keptClaim({ ...start(), files: 9 })).toEqual({ epoch: FIRST_EPOCH, token: 9 });
   });
 
   test("is ready when its delay has passed by the server's clock", () => {

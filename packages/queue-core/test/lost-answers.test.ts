@@ -200,7 +200,11 @@ describe.each(WAYS)("an answer is lost and the multi %s", (_, verdict) => {
     await ids.nextBatch(); // the block is there: the next multi is the creation itself
     const uuid = batchUuidFromRandom(Buffer.alloc(16, 7));
     const lost = proxy.onNext("multi", verdict);
-    const creation = createBatch(subject.ctx, ids, { uuid, submission: aSubmission({ request_digest: "d" }) });
+    const creation = createBatch(subject.ctx, ids, {
+      uuid,
+      submission: aSubmission({ request_digest: "d" }),
+      epoch: 1,
+    });
     await lost;
     const result = await creation;
     expect(result.kind).toBe("created");
@@ -218,7 +222,7 @@ describe.each(WAYS)("an answer is lost and the multi %s", (_, verdict) => {
     if (processing.kind !== "acquired") throw new Error(processing.kind);
     const ids = makeIdBlocks(subject.ctx);
     await ids.nextJobs(1);
-    const options = { fleetId: subject.fleetId, workingDir: () => "" };
+    const options = { identity: subject.identity, workingDir: () => "" };
     const expander = makeExpander(subject.ctx, subject.actor, ids, options);
     const rows = Array.from({ length: 25 }, () => aJobSpec());
     const lost = proxy.onNext("multi", verdict);

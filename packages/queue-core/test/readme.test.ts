@@ -8,6 +8,7 @@ import {
   type ActionResult,
   type BatchId,
   type CommitResult,
+  type FleetIdentity,
   initTree,
   holdsGuard,
   type JobId,
@@ -25,16 +26,16 @@ import {
   sortEntries,
 } from "../src/index.ts";
 
-async function openQueue(connect: string): Promise<{ queue: QueueContext; fleetId: string }> {
+async function openQueue(connect: string): Promise<{ queue: QueueContext; identity: FleetIdentity }> {
   const session = await connectSession({ connect, timeoutMs: 10_000 });
   const newId = () => randomBytes(9).toString("base64url");
   const queue = { session, committer: makeCommitter(session), clock: systemClock, newId };
   const tree = await initTree(queue); // makes what is missing
   if (!tree.ok) throw new Error(tree.problem);
-  return { queue, fleetId: tree.identity.history };
+  return { queue, identity: tree.identity };
 }
 
-async function takeOne(session: Session, jobs: JobStore, fleetId: string): Promise<LoadedJob | null> {
+async function takeOne(session: Session, jobs: JobStore, identity: FleetIdentity): Promise<LoadedJob | null> {
   const names = await session.children(paths.queue("Recording"));
   if (!names.ok) return null; // names.code says why: no answer, no such node
   const seen = await peek(session, "Recording", sortEntries(names.value.names).slice(0, 20));
@@ -42,7 +43,7 @@ async function takeOne(session: Session, jobs: JobStore, fleetId: string): Promi
   if (candidate === undefined) return null; // none, or all locked or put off
   const claim = await jobs.claim(candidate);
   if (claim.kind !== "acquired") return null; // held, gone: another has it; lost: the session is over
-  const loaded = await load(session, [claim.lease], fleetId);
+  const loaded = await load(session, [claim.lease], identity);
   const job = loaded.ok ? loaded.value[0] : undefined;
   return job?.ok === true ? job.value : null;
 }
@@ -93,10 +94,10 @@ async function recording() {
   const { batch, jobs } = await aBatchOfJobs(intake, 1);
   await intake.close();
   await advance(connect, jobs[0]!, "Recording");
-  const { queue, fleetId } = await openQueue(connect);
+  const { queue, identity } = await openQueue(connect);
   return {
     queue,
-    fleetId,
+    identity,
     batch,
     id: jobs[0]!,
     store: makeJobStore(queue, { stage: "recorder", worker: "recorder-1" }),
@@ -105,31 +106,31 @@ async function recording() {
 
 describe("an example of the README", () => {
   test("claims a job and moves it on", async () => {
-    const { queue, fleetId, id, store } = await recording();
-    const loaded = await takeOne(queue.session, store, fleetId);
+    const { queue, identity, id, store } = await recording();
+    const loaded = await takeOne(queue.session, store, identity);
     expect(loaded?.job).toMatchObject({ id, state: "Recording", attempt: 1 });
-    expect(await takeOne(queue.session, store, fleetId)).toBeNull();
+    expect(await takeOne(queue.session, store, identity)).toBeNull();
     expect(await finish(queue, store, loaded!)).toBe("the job is Notify now");
     expect(await finish(queue, store, loaded!)).toMatch("somebody else moved the job");
     await queue.session.close();
   });
 
   test("puts a job off, at no cost of an attempt", async () => {
-    const { queue, fleetId, id, store } = await recording();
-    expect(await notNow(store, (await takeOne(queue.session, store, fleetId))!)).toMatchObject({ to: "Recording" });
+    const { queue, identity, id, store } = await recording();
+    expect(await notNow(store, (await takeOne(queue.session, store, identity))!)).toMatchObject({ to: "Recording" });
     const view = await readJob(queue.session, id);
     expect(view).toMatchObject({ value: { lock: null, history: { attempts: 0, why: "the database is being moved" } } });
-    expect(await takeOne(queue.session, store, fleetId)).toBeNull();
+    expect(await takeOne(queue.session, store, identity)).toBeNull();
     await queue.session.close();
   });
 
   test("fails a job, tells how its batch stands, and resumes it where it was", async () => {
-    const { queue, fleetId, batch, id, store } = await recording();
+    const { queue, identity, batch, id, store } = await recording();
     expect(await describeBatch(queue.session, batch)).toBe("Processing: 0 of 1 ended");
-    expect(await giveUp(store, (await takeOne(queue.session, store, fleetId))!)).toMatchObject({ to: "Failed" });
+    expect(await giveUp(store, (await takeOne(queue.session, store, identity))!)).toMatchObject({ to: "Failed" });
     expect(await describeBatch(queue.session, batch)).toBe("Processing: 1 of 1 ended");
     expect(await resume(queue, id)).toEqual({ kind: "applied" });
-    expect((await takeOne(queue.session, store, fleetId))?.job).toMatchObject({ id, retryCount: 1 });
+    expect((await takeOne(queue.session, store, identity))?.job).toMatchObject({ id, retryCount: 1 });
     await queue.session.close();
   });
 

@@ -34,7 +34,11 @@ const submission = (profile: string): Submission => {
 
 async function addBatch(profile = "demo_content"): Promise<BatchId> {
   const uuid = batchUuidFromRandom(randomBytes(16));
-  const made = await createBatch(world.queue, makeIdBlocks(world.queue), { uuid, submission: submission(profile) });
+  const made = await createBatch(world.queue, makeIdBlocks(world.queue), {
+    uuid,
+    submission: submission(profile),
+    epoch: 1,
+  });
   if (made.kind !== "created") throw new Error(made.kind);
   return made.id;
 }

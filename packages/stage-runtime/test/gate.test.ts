@@ -98,7 +98,10 @@ test("a job is not parked under a hold that was released after it was seen", asy
   const looked = await peek(world.session, "Pending", [{ id, priority: 10 }]);
   const candidate = looked.ok ? looked.value[0] : undefined;
   const claimed = candidate?.kind === "ready" ? await store.claim(candidate) : null;
-  const loaded = claimed?.kind === "acquired" ? await load(world.session, [claimed.lease], "fleet") : null;
+  const loaded =
+    claimed?.kind === "acquired"
+      ? await load(world.session, [claimed.lease], { fleet: "fleet", epoch: 1, history: "fleet" })
+      : null;
   const job = loaded?.ok === true ? loaded.value[0] : undefined;
   if (!stale.ok || job?.ok !== true) throw new Error("the job was not claimed");
   let seen = stale;

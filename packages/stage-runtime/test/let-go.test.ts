@@ -26,6 +26,7 @@ async function addBatch(): Promise<BatchId> {
   const made = await createBatch(world.queue, makeIdBlocks(world.queue), {
     uuid: batchUuidFromRandom(randomBytes(16)),
     submission: submission.value,
+    epoch: 1,
   });
   if (made.kind !== "created") throw new Error(made.kind);
   return made.id;

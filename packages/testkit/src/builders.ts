@@ -7,6 +7,7 @@ import {
   createBatch,
   type FleetIdentity,
   initTree,
+  jobFolder,
   type JobId,
   type JobSpec,
   jobRow,
@@ -46,7 +47,7 @@ export interface TestWorker {
   readonly actor: Actor;
   readonly jobs: JobStore;
   readonly batches: BatchStore;
-  readonly fleetId: string;
+  readonly identity: FleetIdentity;
   readonly session: Session;
   close(): Promise<void>;
 }
@@ -95,7 +96,7 @@ export async function testWorker(connect: string, stage: string, options: Worker
     actor,
     jobs: makeJobStore(ctx, actor),
     batches: makeBatchStore(ctx, actor),
-    fleetId: made.identity.history,
+    identity: made.identity,
     session,
     close: () => session.close(),
   };
@@ -155,7 +156,11 @@ export const aJobSpec = (patch: Partial<JobSpec> = {}): JobSpec => ({
 /** A Pending batch. `worker` must be a batch-intake or an API. */
 export async function aBatch(worker: TestWorker, submission: Submission = aSubmission()): Promise<BatchId> {
   const uuid = batchUuidFromRandom(randomBytes(16));
-  const made = await createBatch(worker.ctx, makeIdBlocks(worker.ctx), { uuid, submission });
+  const made = await createBatch(worker.ctx, makeIdBlocks(worker.ctx), {
+    uuid,
+    submission,
+    epoch: worker.identity.epoch,
+  });
   if (made.kind !== "created") throw new Error(`no batch: ${JSON.stringify(made)}`);
   return made.id;
 }
@@ -180,8 +185,8 @@ export async function aBatchOfJobs(
   const processing = await worker.batches.claim("Processing", batch);
   if (processing.kind !== "acquired") throw new Error(`batch not claimed: ${JSON.stringify(processing)}`);
   const expander = makeExpander(worker.ctx, worker.actor, makeIdBlocks(worker.ctx), {
-    fleetId: worker.fleetId,
-    workingDir: (b, j) => `queue/${b}/${j}`,
+    identity: worker.identity,
+    workingDir: (job) => `queue/${jobFolder(job)}`,
   });
   let loaded = processing.loaded;
   for (let i = 0; i < list.length; i += 25) {
@@ -209,7 +214,7 @@ export async function claimJob(worker: TestWorker, state: JobState, id: JobId): 
   if (candidate?.kind !== "ready") throw new Error(`${id} is not ready: ${JSON.stringify(candidate)}`);
   const claim = await worker.jobs.claim(candidate);
   if (claim.kind !== "acquired") throw new Error(`${id} was not claimed: ${claim.kind}`);
-  const loaded = await load(worker.session, [claim.lease], worker.fleetId);
+  const loaded = await load(worker.session, [claim.lease], worker.identity);
   const job = loaded.ok ? loaded.value[0] : undefined;
   if (job?.ok !== true) throw new Error(`${id} could not be loaded`);
   return job.value;

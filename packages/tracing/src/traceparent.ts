@@ -44,7 +44,10 @@ export function jobTraceparent(batch: string, row: number): string | null {
   return printTraceparent({ traceId, spanId: reckoned(8, "job", traceId), traceFlags: context.traceFlags });
 }
 
-/** The span of the attempt that holds the claim with this token. */
-export function attemptContext(job: SpanContext, token: number): SpanContext {
-  return { ...job, spanId: reckoned(8, "attempt", job.traceId, token) };
+/** The span of the attempt that holds this claim: tokens begin anew with every epoch. */
+export function attemptContext(
+  job: SpanContext,
+  claim: { readonly epoch: number; readonly token: number },
+): SpanContext {
+  return { ...job, spanId: reckoned(8, "attempt", job.traceId, claim.epoch, claim.token) };
 }

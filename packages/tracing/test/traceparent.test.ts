@@ -47,9 +47,10 @@ describe("ids that are reckoned", () => {
 
   test("give each claim of a job a span of its own in the job's trace", () => {
     const job = parseTraceparent(GIVEN)!;
-    const [first, second] = [attemptContext(job, 1), attemptContext(job, 3)];
+    const [first, second] = [attemptContext(job, { epoch: 1, token: 1 }), attemptContext(job, { epoch: 1, token: 3 })];
     expect([first.traceId, second.traceId]).toEqual([job.traceId, job.traceId]);
     expect(new Set([job.spanId, first.spanId, second.spanId]).size).toBe(3);
-    expect(attemptContext(job, 3)).toEqual(second);
+    expect(attemptContext(job, { epoch: 1, token: 3 })).toEqual(second);
+    expect(attemptContext(job, { epoch: 2, token: 3 })).not.toEqual(second);
   });
 });

@@ -116,7 +116,7 @@ describe("a restore refuses", () => {
     sessions.push(other.session);
     const refused = await restoreSnapshot(other.ctx, OLGA, file, { replace: true });
     expect(refused).toMatchObject({ kind: "refused", why: expect.stringContaining("belongs to fleet") });
-    expect(await readIdentity(other.ctx)).toMatchObject({ ok: true, identity: { history: other.fleetId } });
+    expect(await readIdentity(other.ctx)).toMatchObject({ ok: true, identity: { history: other.identity.history } });
     const told = await restoreSnapshot(other.ctx, OLGA, file, { replace: true, anotherFleet: true });
     expect(identityOf(told).fleet).toBe(identityOfTree(await readIdentity(operator.ctx)));
   });

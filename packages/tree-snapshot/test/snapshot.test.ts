@@ -68,11 +68,11 @@ describe("a snapshot", () => {
   test("comes back byte for byte, under a new id, without what belonged to sessions, and fsck finds nothing", async () => {
     await claimJob(intake, "Pending", jobs[2]!);
     const taken = await take();
-    expect(taken).toMatchObject({ kind: "taken", header: { consistency: "exact", fleet: operator.fleetId } });
+    expect(taken).toMatchObject({ kind: "taken", header: { consistency: "exact", fleet: operator.identity.history } });
     const ctx = await emptyTree();
     const restored = await restoreSnapshot(ctx, OLGA, file);
     if (restored.kind !== "restored") throw new Error(JSON.stringify(restored));
-    expect(restored.identity.history).not.toBe(operator.fleetId);
+    expect(restored.identity.history).not.toBe(operator.identity.history);
     const before = await readIdentity(operator.ctx);
     if (!before.ok) throw new Error(before.problem);
     expect(restored.identity.fleet).toBe(before.identity.fleet);

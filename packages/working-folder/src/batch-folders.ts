@@ -1,4 +1,5 @@
 /** The folders of batches as they stand on the volume, and which of them a journal still needs. */
+import { parseBatchFolder } from "@sluice/queue-core";
 import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,31 +19,30 @@ export interface BatchFolders {
   /** null: the working folder cannot be read. */
   readonly list: () => Promise<readonly BatchFolder[] | null>;
   readonly remove: (folder: BatchFolder) => Promise<Outcome<void>>;
-  /** Of one journal: nobody removes the folder of this number while its batch is not there. On disk when it answers. */
-  readonly need: (journal: string, batch: string) => Promise<Outcome<void>>;
-  readonly needNoMore: (journal: string, batch: string) => Promise<void>;
-  /** What a journal is known to need. */
+  /** Of one journal: nobody removes this folder while its batch is not there. On disk when it answers. */
+  readonly need: (journal: string, folder: string) => Promise<Outcome<void>>;
+  readonly needNoMore: (journal: string, folder: string) => Promise<void>;
+  /** The folders that a journal is known to need. */
   readonly neededBy: (journal: string) => Promise<readonly string[]>;
 }
 
 /** Beside the batches' folders: several intakes share them, and each has a journal that the others cannot read. */
 const NUMBERED = ".numbered";
-const BATCH_FOLDER = /^(bid\d{10})(?:-.*)?$/;
 
 export async function openBatchFolders(workingDir: string): Promise<BatchFolders> {
   const opened = await ContainedFolder.open(workingDir);
   if (!opened.ok) throw new IoError(opened.error);
   const root = opened.value;
-  const mark = (journal: string, batch: string): string => `${NUMBERED}/${journal}/${batch}`;
+  const mark = (journal: string, folder: string): string => `${NUMBERED}/${journal}/${folder}`;
   return {
     list: () => listBatchFolders(root.root),
     remove: ({ name }) => root.remove(name),
-    async need(journal, batch) {
-      const folder = await root.sub(mark(journal, batch));
-      return folder.ok ? { ok: true, value: undefined } : folder;
+    async need(journal, folder) {
+      const made = await root.sub(mark(journal, folder));
+      return made.ok ? { ok: true, value: undefined } : made;
     },
-    async needNoMore(journal, batch) {
-      await root.remove(mark(journal, batch));
+    async needNoMore(journal, folder) {
+      await root.remove(mark(journal, folder));
     },
     neededBy: (journal) => namesIn(join(root.root, NUMBERED, journal)),
   };
@@ -54,7 +54,7 @@ export async function listBatchFolders(workingDir: string): Promise<readonly Bat
   if (names === null) return null;
   const found: Omit<BatchFolder, "journaled">[] = [];
   for (const name of names) {
-    const batch = BATCH_FOLDER.exec(name)?.[1];
+    const batch = parseBatchFolder(name)?.batchId;
     if (batch === undefined) continue;
     const path = join(workingDir, name);
     const stat = await lstat(path).catch(() => null);
@@ -62,14 +62,14 @@ export async function listBatchFolders(workingDir: string): Promise<readonly Bat
       found.push({ name, batch, path, changedMs: Math.max(stat.mtimeMs, stat.ctimeMs) });
   }
   // After the folders: whoever needs one says so before it is there.
-  const needed = await neededNumbers(workingDir);
-  return found.map((folder) => ({ ...folder, journaled: needed.has(folder.batch) }));
+  const needed = await neededFolders(workingDir);
+  return found.map((folder) => ({ ...folder, journaled: needed.has(folder.name) }));
 }
 
-async function neededNumbers(workingDir: string): Promise<ReadonlySet<string>> {
+async function neededFolders(workingDir: string): Promise<ReadonlySet<string>> {
   const needed = new Set<string>();
   for (const journal of await namesIn(join(workingDir, NUMBERED)))
-    for (const batch of await namesIn(join(workingDir, NUMBERED, journal))) needed.add(batch);
+    for (const folder of await namesIn(join(workingDir, NUMBERED, journal))) needed.add(folder);
   return needed;
 }
 

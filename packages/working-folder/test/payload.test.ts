@@ -3,6 +3,7 @@ import { rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { batchId, FIRST_EPOCH, jobId } from "@sluice/queue-core";
 import {
   type ClaimFolder,
   MANIFEST_FILE,
@@ -20,7 +21,9 @@ let root: string;
 let claim: ClaimFolder;
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), "payload-"));
-  const made = await (await openWorkingFolder(root)).claimFolder("bid0000000001", "jid0000000001", 1);
+  const made = await (
+    await openWorkingFolder(root)
+  ).claimFolder({ id: jobId(1), batchId: batchId(1), batchEpoch: FIRST_EPOCH }, { epoch: FIRST_EPOCH, token: 1 });
   if (!made.ok) throw new Error(made.error.message);
   claim = made.value;
 });

@@ -13,7 +13,7 @@ export interface Surveyor {
 export function makeSurveyor(queue: () => OpenQueue | null, clock: Clock, maxAgeMs: number): Surveyor {
   const look = async (): Promise<FleetSurvey | null> => {
     const open = queue();
-    return open === null ? null : await readSurvey(open.context.session, open.fleetId, clock.nowMs());
+    return open === null ? null : await readSurvey(open.context.session, open.identity.history, clock.nowMs());
   };
   const shared = sharedLook(look, clock, maxAgeMs);
   return { survey: () => (queue() === null ? Promise.resolve(null) : shared()) };

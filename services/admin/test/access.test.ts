@@ -1,7 +1,7 @@
 /** Every endpoint against every kind of caller: what its permission says, and nothing of collections that are not theirs. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Caller, may, ROLES } from "@sluice/access";
-import { beginOperation, type JobId, readJob } from "@sluice/queue-core";
+import { batchFolder, beginOperation, type JobId, readJob } from "@sluice/queue-core";
 import { aBatchOfJobs, aJobSpec, aSubmission, type TestWorker, testWorker, testZooKeeper } from "@sluice/testkit";
 import { ADMIN, type Endpoint } from "@sluice/wire";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -47,7 +47,10 @@ beforeAll(async () => {
     [job],
   );
   operation = begun.id;
-  await writeFile(join(outbox, `${batch}.1.eml`), `Subject: ${SECRET}\r\nTo: jo@example.org\r\n\r\n${SECRET}\r\n`);
+  await writeFile(
+    join(outbox, `${batchFolder({ batchId: deposit.batch, batchEpoch: intake.identity.epoch })}.1.eml`),
+    `Subject: ${SECRET}\r\nTo: jo@example.org\r\n\r\n${SECRET}\r\n`,
+  );
 });
 afterAll(async () => {
   await admin.stop();

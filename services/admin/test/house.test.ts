@@ -1,6 +1,7 @@
 /** Tokens, audit, nodes, fsck, snapshots, mails, logs; logging in; limits. */
 import { parseToken } from "@sluice/access";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { batchFolder } from "@sluice/queue-core";
 import { aBatchOfJobs, type ABatchOfJobs, type TestWorker, testWorker, testZooKeeper } from "@sluice/testkit";
 import { ADMIN } from "@sluice/wire";
 import { spawn } from "node:child_process";
@@ -45,7 +46,10 @@ beforeAll(async () => {
   const { connect } = await testZooKeeper();
   intake = await testWorker(connect, "batch-intake");
   made = await aBatchOfJobs(intake, 2);
-  await writeFile(join(dir, "outbox", `${made.batch}.1.eml`), MAIL(made.batch));
+  await writeFile(
+    join(dir, "outbox", `${batchFolder({ batchId: made.batch, batchEpoch: intake.identity.epoch })}.1.eml`),
+    MAIL(made.batch),
+  );
   const line = {
     level: "warn",
     time: "2026-11-16T08:00:00.000Z",
@@ -140,7 +144,7 @@ describe("the tree", () => {
     const file = valueOf(await olga.download(ADMIN.snapshot, {}));
     expect(file.headers.get("content-disposition")).toMatch(/attachment; filename="sluice-tree-/);
     const text = gunzipSync(Buffer.from(await file.arrayBuffer())).toString("utf8");
-    expect(JSON.parse(text.split("\n")[0]!)).toMatchObject({ sluice: "tree-snapshot", fleet: intake.fleetId });
+    expect(JSON.parse(text.split("\n")[0]!)).toMatchObject({ sluice: "tree-snapshot", fleet: intake.identity.history });
     const { items } = valueOf(await olga.call(ADMIN.audit, { query: { limit: 1 } }));
     expect(items[0]).toMatchObject({ action: "snapshot.take", actor: "operator" });
   });
@@ -150,7 +154,7 @@ test("mails of the outbox are shown, whole and by batch", async () => {
   const { items } = valueOf(await admin.as("viewer").call(ADMIN.mails, {}));
   expect(items).toEqual([
     {
-      id: `${made.batch}.1`,
+      id: `${batchFolder({ batchId: made.batch, batchEpoch: intake.identity.epoch })}.1`,
       subject: "Ingest: OK — done",
       to: ["jo@example.org"],
       at: "2026-11-16T08:11:36.000Z",

@@ -1,7 +1,7 @@
 /** What the API shows: the fleet, collections, batches, jobs; in pages, by filter, live. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Client } from "@sluice/client";
-import { actOnJob, type JobId, type JobSpec, paths, records, setHold } from "@sluice/queue-core";
+import { actOnJob, jobFolder, type JobId, type JobSpec, paths, records, setHold } from "@sluice/queue-core";
 import {
   aBatchOfJobs,
   type ABatchOfJobs,
@@ -96,7 +96,7 @@ describe("the fleet", () => {
       return seen.held_collections.length === 1 && seen;
     });
     expect(overview).toMatchObject({
-      fleet_id: intake.fleetId,
+      fleet_id: intake.identity.history,
       jobs: { Pending: 6, Failed: 3 },
       batches: { Processing: 2 },
       queue_paused: null,
@@ -134,7 +134,7 @@ describe("the fleet", () => {
     const stop = new AbortController();
     const events = viewer.events(ADMIN.overviewEvents, { signal: stop.signal });
     const first = await events.next();
-    expect(first.value).toMatchObject({ ok: true, value: { fleet_id: intake.fleetId } });
+    expect(first.value).toMatchObject({ ok: true, value: { fleet_id: intake.identity.history } });
     stop.abort();
   });
 
@@ -242,7 +242,13 @@ describe("jobs", () => {
   });
 
   test("show their files", async () => {
-    const folder = join(admin.dir, mine.batch, mine.jobs[0]!, ".claim-3", "producer");
+    const id = mine.jobs[0]!;
+    const folder = join(
+      admin.dir,
+      jobFolder({ id, batchId: mine.batch, batchEpoch: intake.identity.epoch }),
+      ".claim-3",
+      "producer",
+    );
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "map.tif"), "abc");
     const { items, truncated } = valueOf(await viewer.call(ADMIN.jobFiles, { params: { id: mine.jobs[0]! } }));

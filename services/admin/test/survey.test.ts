@@ -23,7 +23,7 @@ describe("a look at the fleet", () => {
   });
 
   const survey = async (session: Session = operator.session): Promise<FleetSurvey> => {
-    const seen = await readSurvey(session, operator.fleetId, 0);
+    const seen = await readSurvey(session, operator.identity.history, 0);
     if (seen === null) throw new Error("no answer");
     return seen;
   };
@@ -146,7 +146,7 @@ describe("a look at the fleet", () => {
         return operator.session.readMany(list);
       },
     });
-    const open: OpenQueue = { context: { ...operator.ctx, session: counted }, fleetId: operator.fleetId };
+    const open: OpenQueue = { context: { ...operator.ctx, session: counted }, identity: operator.identity };
     const surveyor = makeSurveyor(() => open, systemClock, 60_000);
     const seen = await Promise.all(Array.from({ length: 20 }, () => surveyor.survey()));
     expect(new Set(seen).size).toBe(1);

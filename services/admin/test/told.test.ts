@@ -1,7 +1,7 @@
 /** What depositors and their systems were told: from the job's history, and from the reporter's marks. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ProfileLookup } from "@sluice/profile-store";
-import { actOnJob, type BatchId, callbackNoteOps, type JobId, paths, resumeJob } from "@sluice/queue-core";
+import { actOnJob, batchFolder, type BatchId, callbackNoteOps, type JobId, paths, resumeJob } from "@sluice/queue-core";
 import {
   aBatchOfJobs,
   advance,
@@ -107,9 +107,10 @@ describe("the callback of a job", () => {
 test("mails are told with their outcome; addresses only to those who work with the collection", async () => {
   const id = made.jobs[0]!;
   const facts = { digest: "d", subject: "Ingest: OK", to: ["jo@example.org"], outcome: "sent", detail: "" } as const;
-  await mkdir(join(admin.dir, made.batch));
-  await writeFile(join(admin.dir, made.batch, "mail-queued.sent"), "not a mark");
-  await writeFile(join(admin.dir, made.batch, "mail-1.sent"), printMailMark(facts));
+  const folder = join(admin.dir, batchFolder({ batchId: made.batch, batchEpoch: intake.identity.epoch }));
+  await mkdir(folder);
+  await writeFile(join(folder, "mail-queued.sent"), "not a mark");
+  await writeFile(join(folder, "mail-1.sent"), printMailMark(facts));
   const sent = { number: "1", subject: "Ingest: OK", recipients: 1, outcome: "sent", detail: null };
   expect((await look(id)).mails).toMatchObject([{ ...sent, to: ["jo@example.org"], at: expect.any(String) }]);
   expect((await look(id, "depositor")).mails).toMatchObject([{ to: ["jo@example.org"] }]);

@@ -1,21 +1,34 @@
 /** The queue as submissions see it: over whatever session the process has just now, or none. */
 import {
-  type BatchId,
+  type BatchPlace,
+  type BatchUuid,
   createBatch,
-  type CreateRequest,
   type CreateResult,
   type IdBlocks,
   makeIdBlocks,
   type QueueContext,
+  type Submission,
 } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
+
+export interface Reserved extends BatchPlace {
+  /** The tree in which it was reserved. */
+  readonly fleet: string;
+}
+
+export interface NewBatch {
+  readonly uuid: BatchUuid;
+  readonly submission: Submission;
+  /** Where its uploads are; without any it gets its number when it is created. */
+  readonly place?: BatchPlace;
+}
 
 export interface IntakeQueue {
   /** Which tree it is; null while there is no session. */
   fleet(): string | null;
   /** A number for a batch that needs a folder before it is created; null = ZooKeeper does not answer. */
-  reserveBatchId(): Promise<BatchId | null>;
-  create(request: CreateRequest): Promise<CreateResult>;
+  reserve(): Promise<Reserved | null>;
+  create(request: NewBatch): Promise<CreateResult>;
 }
 
 /** `current` answers with the queue of the present session; null while there is none. */
@@ -27,19 +40,24 @@ export function makeIntakeQueue(current: () => OpenQueue | null): IntakeQueue {
     blocks.set(ctx, known);
     return known;
   };
-  const connected = (): QueueContext | null => {
-    const ctx = current()?.context;
-    return ctx?.session.state === "connected" ? ctx : null;
+  const connected = (): OpenQueue | null => {
+    const open = current();
+    return open?.context.session.state === "connected" ? open : null;
   };
   return {
-    fleet: () => current()?.fleetId ?? null,
-    async reserveBatchId() {
-      const ctx = connected();
-      return ctx === null ? null : idsOf(ctx).nextBatch();
+    fleet: () => current()?.identity.history ?? null,
+    async reserve() {
+      const open = connected();
+      const batchId = open === null ? null : await idsOf(open.context).nextBatch();
+      if (open === null || batchId === null) return null;
+      return { batchId, batchEpoch: open.identity.epoch, fleet: open.identity.history };
     },
-    async create(request) {
-      const ctx = connected();
-      return ctx === null ? { kind: "lost" } : createBatch(ctx, idsOf(ctx), request);
+    async create({ uuid, submission, place }) {
+      const open = connected();
+      if (open === null) return { kind: "lost" };
+      const named = place === undefined ? {} : { id: place.batchId };
+      const epoch = place?.batchEpoch ?? open.identity.epoch;
+      return createBatch(open.context, idsOf(open.context), { uuid, submission, epoch, ...named });
     },
   };
 }

@@ -2,7 +2,7 @@
 import { type FetchKeys, openKeyFetcher } from "@sluice/access";
 import { countRefusals, HTTP_METRICS, type HttpServer, isProxyOf, listen } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
-import type { BatchId } from "@sluice/queue-core";
+import type { BatchPlace } from "@sluice/queue-core";
 import type { Egress } from "@sluice/safe-io";
 import {
   type Duty,
@@ -103,7 +103,7 @@ function oneAfterTheOther(first: ExtraServer, second: ExtraServer): ExtraServer 
 }
 
 function ingesterOf({ config, journaled, working }: IntakeParts, service: ServiceParts): ExtraServer {
-  const removeBatchFolder = async (batch: BatchId): Promise<void> => {
+  const removeBatchFolder = async (batch: BatchPlace): Promise<void> => {
     await working.removeBatch(batch);
   };
   return ingesterServer(journaled, removeBatchFolder, service, config.JOURNAL_DRAIN);
@@ -135,8 +135,8 @@ function submissionServer(
     profileOf: profiles.get,
     clock,
     incoming,
-    removeBatchFolder: async (bid) => {
-      await working.removeBatch(bid);
+    removeBatchFolder: async (batch) => {
+      await working.removeBatch(batch);
     },
     uploadLimits: {
       fileBytes: config.UPLOAD_MAX_BYTES,

@@ -1,10 +1,10 @@
 /** What the duties need of the world, as types: they are tested without network, ZooKeeper or engine. */
 import type { Digest, Profile } from "@sluice/ingest-formats";
-import type { BatchId, ErrorCode, Job } from "@sluice/queue-core";
+import type { BatchPlace, ErrorCode, Job } from "@sluice/queue-core";
 
 /** Where a payload is, and what the depositor says about it. */
 export interface PayloadPlace {
-  readonly batch: BatchId;
+  readonly batch: BatchPlace;
   /** The name of the profile under which it is deposited. */
   readonly profile: string;
   /** http, https, or `upload:NAME` for a file in the batch's own folder. */
@@ -31,9 +31,13 @@ export interface Payloads {
   /** Puts the manifest of a batch into the batch's folder, whole or not at all. */
   freezeManifest(place: PayloadPlace, signal: AbortSignal): Promise<Brought>;
   /** The frozen manifest, if its SHA-256 is still this one. */
-  frozenManifest(batch: BatchId, sha256: string, signal: AbortSignal): Promise<Brought>;
+  frozenManifest(batch: BatchPlace, sha256: string, signal: AbortSignal): Promise<Brought>;
   /** Puts the object manifest of a job into the folder of its claim. */
-  keepManifest(place: PayloadPlace, job: Pick<Job, "id" | "token">, signal: AbortSignal): Promise<Brought>;
+  keepManifest(
+    place: PayloadPlace,
+    job: Pick<Job, "id" | "batchId" | "batchEpoch" | "claim">,
+    signal: AbortSignal,
+  ): Promise<Brought>;
   /** Whether an upload is there and is what the depositor says. */
   checkUpload(place: PayloadPlace, signal: AbortSignal): Promise<{ readonly ok: true } | PayloadFault>;
   /** A file of ours, in pieces. */

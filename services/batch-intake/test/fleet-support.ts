@@ -5,7 +5,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BatchId, type BatchView, listBucket, readBatch, readJobs } from "@sluice/queue-core";
+import {
+  batchFolder,
+  type BatchId,
+  type BatchView,
+  listBucket,
+  parseBatchId,
+  readBatch,
+  readJobs,
+} from "@sluice/queue-core";
 import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
@@ -39,6 +47,10 @@ export interface IntakeSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly url: string;
 }
+
+/** Of a batch that was made on this site. */
+export const folderOf = ({ operator }: Pick<Site, "operator">, id: string): string =>
+  batchFolder({ batchId: parseBatchId(id)!, batchEpoch: operator.identity.epoch });
 
 /** Folders and settings that several intakes can share; each gets a port of its own. */
 export async function makeSite(cleanups: Cleanups, zookeeper: TestZooKeeper, content: RequestListener) {

@@ -2,12 +2,13 @@
 import { mkdir, readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { type BatchId, createBatch, makeIdBlocks, parseBatchId } from "@sluice/queue-core";
+import { batchId, createBatch, FIRST_EPOCH, makeIdBlocks, parseBatchFolder, paths } from "@sluice/queue-core";
 import { type SweepContext, silentLog } from "@sluice/stage-runtime";
 import { testWorker, type TestWorker, testZooKeeper, waitFor } from "@sluice/testkit";
 import { listBatchFolders, openBatchFolders } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { sweepFolders } from "../src/duties/sweep-folders.ts";
+import type { NewBatch, Reserved } from "../src/intake-queue.ts";
 import { Ingester } from "../src/journal/ingester.ts";
 import { formOf, startApp } from "./http-support.ts";
 import { makeCleanups } from "./support.ts";
@@ -29,9 +30,14 @@ beforeEach(async () => {
   removed = 0;
   const ids = makeIdBlocks(worker.ctx);
   Object.assign(app.queue, {
-    fleet: () => worker.fleetId,
-    reserveBatchId: () => ids.nextBatch(),
-    create: (request: Parameters<typeof createBatch>[2]) => createBatch(worker.ctx, ids, request),
+    fleet: () => worker.identity.history,
+    async reserve(): Promise<Reserved | null> {
+      const batchId = await ids.nextBatch();
+      const { epoch: batchEpoch, history: fleet } = worker.identity;
+      return batchId === null ? null : { batchId, batchEpoch, fleet };
+    },
+    create: ({ uuid, submission, place }: NewBatch) =>
+      createBatch(worker.ctx, ids, { uuid, submission, id: place!.batchId, epoch: place!.batchEpoch }),
   });
 });
 
@@ -52,8 +58,8 @@ function fallSilent(after: number): { readonly answerAgain: () => void } {
 const submit = (key: string): Promise<Response> =>
   app.postForm(formOf({ profile: "demo_content", type: "file" }), { "idempotency-key": key });
 
-const foldersLeft = async (): Promise<readonly BatchId[]> =>
-  (await readdir(app.root)).flatMap((name) => parseBatchId(name) ?? []).sort();
+const foldersLeft = async (): Promise<readonly string[]> =>
+  (await readdir(app.root)).filter((name) => parseBatchFolder(name) !== null).sort();
 
 /** As the service runs it, so long after now. */
 async function sweep(laterMs: number): Promise<void> {
@@ -99,18 +105,21 @@ test("the same upload twice while ZooKeeper falls silent leaves the folder of on
   await drain();
   await sweep(GRACE_MS + HOUR_MS);
   expect(await foldersLeft()).toEqual([kept]);
-  expect(await worker.session.exists(`/batches/${kept!}/status`)).toMatchObject({ ok: true, value: { version: 0 } });
+  expect(await worker.session.exists(paths.batchStatus(parseBatchFolder(kept!)!.batchId))).toMatchObject({
+    ok: true,
+    value: { version: 0 },
+  });
   expect(await readdir(join(app.root, kept!, "uploads"))).toEqual(["object.txt"]);
   expect(await listBatchFolders(app.root)).toMatchObject([{ name: kept, journaled: false }]);
 });
 
 test("a folder under a number that a record of the journal was given is needed until its batch is there", async () => {
-  const reserveBatchId = app.queue.reserveBatchId.bind(app.queue);
-  app.queue.reserveBatchId = () => Promise.resolve(null);
+  const reserve = app.queue.reserve.bind(app.queue);
+  app.queue.reserve = () => Promise.resolve(null);
   expect((await submit("k")).status).toBe(200);
   expect(await foldersLeft()).toEqual([]);
 
-  app.queue.reserveBatchId = reserveBatchId;
+  app.queue.reserve = reserve;
   const silence = fallSilent(1);
   const draining = drain();
   await waitFor(async () => (await foldersLeft()).length === 1, { what: "the number of the record" });
@@ -141,7 +150,7 @@ test("what is older than this history of the tree is left to people, and so is w
 });
 
 test("a journal that is opened again lets go of numbers that no record of it names", async () => {
-  await app.opened.uploads.need("bid0000000009" as BatchId);
+  await app.opened.uploads.need({ batchId: batchId(9), batchEpoch: FIRST_EPOCH });
   await mkdir(join(app.root, "bid0000000009"));
   expect(await listBatchFolders(app.root)).toMatchObject([{ journaled: true }]);
   await app.reopen();

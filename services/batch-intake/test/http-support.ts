@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { ANYBODY, type Authenticator } from "@sluice/access";
 import { listen, makeEventStreams, type WallOptions } from "@sluice/http-api";
 import {
+  batchFolder,
   type BatchId,
   batchId,
   type BatchUuid,
   type BatchView,
-  type CreateRequest,
   type CreateResult,
+  FIRST_EPOCH,
   type JobId,
   type JobView,
   type Submission,
@@ -21,7 +22,7 @@ import { makeApp } from "../src/http/app.ts";
 import type { HttpDeps } from "../src/http/deps.ts";
 import type { ReadingDeps } from "../src/http/reading/deps.ts";
 import { makeLive } from "../src/http/reading/live.ts";
-import type { IntakeQueue } from "../src/intake-queue.ts";
+import type { IntakeQueue, NewBatch, Reserved } from "../src/intake-queue.ts";
 import { type OpenBacklog, openBacklog } from "../src/journal/open-backlog.ts";
 import type { QueueReader } from "../src/queue-reader.ts";
 import { type QuotaLimits, Quotas } from "../src/quota/quotas.ts";
@@ -35,6 +36,12 @@ export interface FakeQueue extends IntakeQueue, Pick<QueueReader, "batchOf" | "r
   mood: "fine" | "away" | "answer-lost";
 }
 
+const reserved = (number: number): Reserved => ({
+  batchId: batchId(number),
+  batchEpoch: FIRST_EPOCH,
+  fleet: "fleet",
+});
+
 export function fakeQueue(): FakeQueue {
   let next = 100;
   const queue: FakeQueue = {
@@ -43,7 +50,7 @@ export function fakeQueue(): FakeQueue {
     jobs: new Map(),
     mood: "fine",
     fleet: () => (queue.mood === "away" ? null : "fleet"),
-    reserveBatchId: () => Promise.resolve(queue.mood === "away" ? null : batchId(next++)),
+    reserve: () => Promise.resolve(queue.mood === "away" ? null : reserved(next++)),
     create: (request) => Promise.resolve(create(request)),
     batchOf(uuid) {
       if (queue.mood === "away") return Promise.resolve({ kind: "silence" });
@@ -57,14 +64,14 @@ export function fakeQueue(): FakeQueue {
     if (queue.mood === "away") return { kind: "silence" } as const;
     return value === undefined ? ({ kind: "none" } as const) : ({ kind: "found", value } as const);
   }
-  function create({ uuid, submission, id }: CreateRequest): CreateResult {
+  function create({ uuid, submission, place }: NewBatch): CreateResult {
     if (queue.mood === "away") return { kind: "lost" };
     const before = queue.created.get(uuid);
     if (before !== undefined) {
       const same = before.submission.request_digest === submission.request_digest;
       return { kind: same ? "replayed" : "conflict", id: before.id };
     }
-    const given = id ?? batchId(next++);
+    const given = place?.batchId ?? batchId(next++);
     queue.created.set(uuid, { id: given, submission });
     return queue.mood === "answer-lost" ? { kind: "lost" } : { kind: "created", id: given };
   }
@@ -143,7 +150,7 @@ export async function startApp(
     incoming: await openIncoming(root),
     backlog,
     uploads,
-    removeBatchFolder: (bid) => rm(join(root, bid), { recursive: true, force: true }),
+    removeBatchFolder: (bid) => rm(join(root, batchFolder(bid)), { recursive: true, force: true }),
     uploadLimits: { fileBytes: uploadMaxBytes, formBytes: 2 * uploadMaxBytes, unnamedBytes: uploadMaxBytes },
     quotas: quotasOver(quota),
     hostname: "intake.example",

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type BatchId, batchId, batchUuidFromKey } from "@sluice/queue-core";
+import { type BatchId, batchId, batchUuidFromKey, FIRST_EPOCH } from "@sluice/queue-core";
 import type { IoFault, Outcome } from "@sluice/safe-io";
 import { silentLog } from "@sluice/stage-runtime";
 import { waitFor } from "@sluice/testkit";
@@ -34,6 +34,7 @@ beforeEach(async () => {
 });
 
 const UUID = batchUuidFromKey("ada", "key");
+const PLACE = { batchId: batchId(7), batchEpoch: FIRST_EPOCH };
 
 /** An accepted submission whose upload waits in a folder of the journal's. */
 async function journalUpload(): Promise<void> {
@@ -56,10 +57,10 @@ function start(uploads: KeptUploads, fleet: () => string | null = () => "tree"):
     uploads,
     queue: {
       fleet,
-      reserveBatchId: () => Promise.resolve(batchId(7)),
-      create: ({ id }) => {
-        created.push(id!);
-        return Promise.resolve({ kind: "created", id: id! });
+      reserve: () => Promise.resolve({ ...PLACE, fleet: "tree" }),
+      create: ({ place }) => {
+        created.push(place!.batchId);
+        return Promise.resolve({ kind: "created", id: place!.batchId });
       },
     },
     reader: { batchOf: () => Promise.resolve({ kind: "none" }) },
@@ -142,12 +143,12 @@ describe("uploads that are kept for the journal", () => {
   test("are gone only if the disk says so", async () => {
     const uploads = await openKeptUploads(join(root, "queue"), "mine");
     expect(await uploads.isKept("form")).toEqual({ ok: true, value: false });
-    expect(await uploads.becomeBatch("form", batchId(7))).toMatchObject({ error: { code: "NOT_FOUND" } });
+    expect(await uploads.becomeBatch("form", PLACE)).toMatchObject({ error: { code: "NOT_FOUND" } });
     // A link on the way: nobody can say what is there.
     await symlink(root, join(root, "queue/.journaled"));
     const unknown = { ok: false, error: { code: "LINK_REFUSED" } };
     expect(await uploads.isKept("form")).toMatchObject(unknown);
-    expect(await uploads.becomeBatch("form", batchId(7))).toMatchObject(unknown);
+    expect(await uploads.becomeBatch("form", PLACE)).toMatchObject(unknown);
     expect(await uploads.setAside({ folder: "form" }, "1")).toMatchObject(unknown);
   });
 });

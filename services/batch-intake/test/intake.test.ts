@@ -6,6 +6,7 @@ import { checkInvariants, describeViolation, testZooKeeper, waitFor } from "@slu
 import {
   batchNow,
   expectedNames,
+  folderOf,
   jobsOf,
   makeSite,
   manifestOf,
@@ -77,7 +78,7 @@ describe("a batch through the intake", () => {
       value: {
         configuration: {
           batch_id: bid,
-          working_dir: expect.stringContaining(join("queue", bid, "jid")),
+          working_dir: expect.stringContaining(join("queue", folderOf(site, bid), "jid")),
           jobID: expect.stringMatching(/^jid-/),
         },
       },
@@ -107,7 +108,9 @@ describe("a batch through the intake", () => {
     const uuid = response.headers.get("bid") ?? "";
     await untilEstimating(site, 1);
     const { bid } = (await (await fetch(`${url}/v1/batches/${uuid}`)).json()) as { bid: string };
-    expect(await readFile(join(site.root, "queue", bid, "uploads", "object.txt"), "utf8")).toBe("hello");
+    expect(await readFile(join(site.root, "queue", folderOf(site, bid), "uploads", "object.txt"), "utf8")).toBe(
+      "hello",
+    );
   });
 
   test("of an object manifest becomes one job that keeps its manifest", async () => {
@@ -116,9 +119,11 @@ describe("a batch through the intake", () => {
     const [name = ""] = await untilEstimating(site, 1);
     const jid = name.slice(3);
     const [view] = (await readJobs(site.operator.session, await jobsOf(site, bid))) ?? [];
-    const files = view?.kind === "found" ? view.value.history?.files : undefined;
-    const kept = await readFile(join(site.root, "queue", bid, jid, `.claim-${files}`, "manifest.checkm"), "utf8");
-    expect(kept).toBe(CONTENT["/object.checkm"]);
+    const history = view?.kind === "found" ? view.value.history : null;
+    expect(history?.files_epoch).toBe(site.operator.identity.epoch);
+    const claim = `.claim-${history?.files_epoch}-${history?.files}`;
+    const folder = join(site.root, "queue", folderOf(site, bid), jid, claim);
+    expect(await readFile(join(folder, "manifest.checkm"), "utf8")).toBe(CONTENT["/object.checkm"]);
   });
 });
 

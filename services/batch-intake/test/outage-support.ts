@@ -5,7 +5,7 @@ import { expect } from "@jest/globals";
 import { type BatchId, parseBatchId, paths } from "@sluice/queue-core";
 import { checkInvariants, describeViolation, type TestZooKeeper, waitFor } from "@sluice/testkit";
 import { connectSession } from "@sluice/zookeeper";
-import type { Site } from "./fleet-support.ts";
+import { folderOf, type Site } from "./fleet-support.ts";
 
 export interface Sent {
   readonly key: string;
@@ -66,7 +66,8 @@ export async function expectExactlyOnce(
   );
   const working = join(site.root, "queue");
   for (const [i, { text }] of sent.entries()) {
-    if (text !== null) expect(await readFile(join(working, numbers[i]!, "uploads", "object.txt"), "utf8")).toBe(text);
+    if (text !== null)
+      expect(await readFile(join(working, folderOf(site, numbers[i]!), "uploads", "object.txt"), "utf8")).toBe(text);
   }
   const left = (await readdir(working, { recursive: true })).filter(
     (name) => name.startsWith(".journaled") && name.endsWith("object.txt"),

@@ -3,7 +3,7 @@ import { readdir, readFile, mkdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { batchUuidFromKey } from "@sluice/queue-core";
+import { batchId, batchUuidFromKey } from "@sluice/queue-core";
 import { waitFor } from "@sluice/testkit";
 import { fieldsOf, formOf, problemOf, startApp } from "./http-support.ts";
 import { fileBatchManifest, makeCleanups } from "./support.ts";
@@ -277,13 +277,16 @@ describe("when the queue does not answer", () => {
   });
 });
 
-test("a folder that another history of the queue left under the same number is put aside, not mixed in", async () => {
+test("a folder that stands under a number to come is left alone: the batch takes the next number", async () => {
   const app = await startApp(cleanups);
   await mkdir(join(app.root, FIRST, "uploads"), { recursive: true });
   await writeFile(join(app.root, FIRST, "uploads", "old.txt"), "old");
-  await app.postForm(formOf(FIELDS));
-  expect(await readdir(join(app.root, FIRST, "uploads"))).toEqual(["object.txt"]);
-  expect(await readdir(join(app.root, ".stale"))).toHaveLength(1);
+  const response = await app.postForm(formOf(FIELDS));
+  expect(response.status).toBe(200);
+  expect(await readFile(join(app.root, FIRST, "uploads", "old.txt"), "utf8")).toBe("old");
+  const [made] = [...app.queue.created.values()];
+  expect(made?.id).toBe(batchId(101));
+  expect(await readdir(join(app.root, batchId(101), "uploads"))).toEqual(["object.txt"]);
 });
 
 test("the same file and fields have the same digest, whatever their order", async () => {

@@ -170,7 +170,7 @@ describe("GET /v1/jobs/{id}", () => {
   test("does not take a job of another history for the one that was meant", async () => {
     const { jobs } = await aBatchOfJobs(site.intake, 1);
     expect((await site.ask(`/v1/jobs/${jobUuid(jobs[0]!, "another fleet")}`)).status).toBe(404);
-    expect((await site.ask(`/v1/jobs/${jobUuid(jobs[0]!, site.intake.fleetId)}`)).status).toBe(200);
+    expect((await site.ask(`/v1/jobs/${jobUuid(jobs[0]!, site.intake.identity.history)}`)).status).toBe(200);
   });
 });
 

@@ -5,7 +5,16 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Profile } from "@sluice/ingest-formats";
-import { type Batch, batchId, type BatchLease, type Job, jobId, jobUuid, type Submission } from "@sluice/queue-core";
+import {
+  type Batch,
+  batchId,
+  type BatchLease,
+  FIRST_EPOCH,
+  type Job,
+  jobId,
+  jobUuid,
+  type Submission,
+} from "@sluice/queue-core";
 import { type BatchContext, type JobContext, silentLog } from "@sluice/stage-runtime";
 
 export const PROFILE: Profile = {
@@ -69,6 +78,7 @@ export const job = (configuration: Partial<Job["configuration"]> = {}): Job => (
   id: JID,
   uuid: jobUuid(JID, "fleet"),
   batchId: BID,
+  batchEpoch: FIRST_EPOCH,
   state: "Pending",
   attempt: 1,
   retryCount: 0,
@@ -98,7 +108,7 @@ export const job = (configuration: Partial<Job["configuration"]> = {}): Job => (
   metadata: null,
   inventory: null,
   files: null,
-  token: 3,
+  claim: { epoch: FIRST_EPOCH, token: 3 },
 });
 
 const handlerContext = (signal?: AbortSignal) => ({

@@ -17,14 +17,15 @@ export interface Workplace extends Places {
 
 /** Files go straight to where they belong; a container has a place of its own until it is unpacked. */
 export async function openWorkplace(job: Job, folder: WorkingFolder): Promise<Outcome<Workplace>> {
-  const claim = await folder.claimFolder(job.batchId, job.id, job.token);
+  const claim = await folder.claimFolder(job, job.claim);
   if (!claim.ok) return claim;
-  const claims = await folder.earlierClaims(job.batchId, job.id, job.token);
+  const claims = await folder.earlierClaims(job, job.claim);
   if (!claims.ok) return claims;
-  const uploads = await folder.uploads(job.batchId);
+  const uploads = await folder.uploads(job);
   if (!uploads.ok) return uploads;
-  const kept = claims.value.find(({ token }) => token === job.files) ?? null;
-  const common = { claim: claim.value, kept, uploads: uploads.value, top: claim.value.top };
+  const kept = await keptFolder(job, folder);
+  if (!kept.ok) return kept;
+  const common = { claim: claim.value, kept: kept.value, uploads: uploads.value, top: claim.value.top };
   if (!isContainer(job.configuration)) {
     const earlier = claims.value.map(({ producer }) => producer);
     return { ok: true, value: { ...common, target: claim.value.producer, earlier } };
@@ -32,6 +33,13 @@ export async function openWorkplace(job: Job, folder: WorkingFolder): Promise<Ou
   const target = await claim.value.top.sub(CONTAINER_FOLDER);
   if (!target.ok) return target;
   return { ok: true, value: { ...common, target: target.value, earlier: await containerFolders(claims.value) } };
+}
+
+/** The queue names it; that it is gone is for those to say who need something in it. */
+async function keptFolder(job: Job, folder: WorkingFolder): Promise<Outcome<ClaimFolder | null>> {
+  if (job.files === null) return { ok: true, value: null };
+  const kept = await folder.filesOf(job, job.files);
+  return kept.ok || kept.error.code !== "NOT_FOUND" ? kept : { ok: true, value: null };
 }
 
 async function containerFolders(claims: readonly ClaimFolder[]): Promise<ContainedFolder[]> {
@@ -51,5 +59,5 @@ export async function clearUp(job: Job, folder: WorkingFolder, { claim, kept }: 
     const copied = await copyTo(kept.top, MANIFEST_FILE, claim.top, MANIFEST_FILE);
     if (!copied.ok) return copied;
   } else if (there?.ok === false && there.error.code !== "NOT_FOUND") return there;
-  return folder.pruneClaims(job.batchId, job.id, job.files === null ? [job.token] : [job.files, job.token]);
+  return folder.pruneClaims(job, job.files === null ? [job.claim] : [job.files, job.claim]);
 }

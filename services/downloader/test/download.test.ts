@@ -98,6 +98,30 @@ describe("an object manifest", () => {
     expect(await bench.run({ payload_type: "manifest" }, { files: 2 })).toMatchObject({ code: "FILES_MISSING" });
   });
 
+  test("is found after a restore, when tokens begin at 0 again: it is of an earlier epoch, however high its token", async () => {
+    await keepManifest(40, row(bench.server.on("/1", content("one")), "one.txt", sha256("one")));
+    const outcome = await bench.run({ payload_type: "manifest" }, { files: 40, token: 1, epoch: 20 });
+    expect(outcome).toEqual({ kind: "done", changes: { keepFiles: true, spaceNeeded: 3 } });
+    expect(await bench.list()).toEqual([
+      ".claim-20-1/manifest.checkm",
+      ".claim-20-1/producer/one.txt",
+      ".claim-40/manifest.checkm",
+    ]);
+  });
+
+  test("is not taken from a claim of the same token in another epoch, and its files do not get mixed up", async () => {
+    await keepManifest(5, row(bench.server.on("/1", content("one")), "one.txt"));
+    await bench.put(".claim-30-5/manifest.checkm", "of a history that the tree does not know");
+    await bench.put(".claim-30-5/producer/other.txt", "other");
+    const outcome = await bench.run({ payload_type: "manifest" }, { files: 5, token: 5, epoch: 40 });
+    expect(outcome).toMatchObject({ kind: "done" });
+    expect(await bench.list()).toEqual([
+      ".claim-40-5/manifest.checkm",
+      ".claim-40-5/producer/one.txt",
+      ".claim-5/manifest.checkm",
+    ]);
+  });
+
   test("with one file that is gone stops at once, and a stalled one with it", async () => {
     const gone = bench.server.on("/gone", status(404));
     const slow = bench.server.on("/slow", stalling);

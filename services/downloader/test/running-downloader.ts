@@ -3,7 +3,15 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type JobConfiguration, type JobId, type JobView, readJob, resumeJob } from "@sluice/queue-core";
+import {
+  type JobConfiguration,
+  jobFolder,
+  type JobId,
+  type JobView,
+  placeOfJob,
+  readJob,
+  resumeJob,
+} from "@sluice/queue-core";
 import { createEgress, downloadTo, type EgressConfig, PUBLIC_ONLY } from "@sluice/safe-io";
 import { readConfig, Service, silentLog } from "@sluice/stage-runtime";
 import {
@@ -141,13 +149,12 @@ export async function startDownloader(options: Options = {}, duty = true): Promi
       if (resumed.kind !== "applied") throw new Error(JSON.stringify(resumed));
     },
     async files(id) {
-      const { batchId } = await view(id);
-      const folder = join(root, batchId, id);
+      const folder = join(root, jobFolder(placeOfJob(await view(id))));
       const entries = await readdir(folder, { withFileTypes: true, recursive: true });
       const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
       const texts = await Promise.all(
         paths.map(async (path) => {
-          const name = path.slice(folder.length + 1).replace(/^\.claim-\d+\//, "");
+          const name = path.slice(folder.length + 1).replace(/^\.claim-(?:\d+-)?\d+\//, "");
           return [name, await readFile(path, "latin1")] as const;
         }),
       );

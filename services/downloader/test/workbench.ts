@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { batchId, type Job, type JobConfiguration, jobId } from "@sluice/queue-core";
+import { batchId, FIRST_EPOCH, type Job, type JobConfiguration, jobId } from "@sluice/queue-core";
 import { createEgress, downloadTo, type EgressConfig, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import type { JobContext, Outcome, Progress } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
@@ -16,6 +16,9 @@ export const JID = jobId(7);
 export interface JobOptions {
   readonly token?: number;
   readonly files?: number | null;
+  /** Of the tree, and of the claim whose files count. */
+  readonly epoch?: number;
+  readonly filesEpoch?: number;
   readonly spaceNeeded?: number;
 }
 
@@ -58,7 +61,7 @@ export async function openWorkbench(
     onFile: (verdict) => files.push(verdict),
     ...parts,
   });
-  const jobFolder = folder.jobFolder(BID, JID);
+  const jobFolder = folder.jobFolder({ id: JID, batchId: BID, batchEpoch: FIRST_EPOCH });
   return {
     server,
     root,
@@ -90,9 +93,16 @@ export async function openWorkbench(
 }
 
 function aJob(configuration: Partial<JobConfiguration>, options: JobOptions): Job {
-  const { token = 5, files = null, spaceNeeded = 0 } = options;
-  const full = { payload_type: "file", payload_url: "", ...configuration };
-  return { id: JID, batchId: BID, configuration: full, token, files, spaceNeeded } as unknown as Job;
+  const { token = 5, files = null, spaceNeeded = 0, epoch = FIRST_EPOCH, filesEpoch = FIRST_EPOCH } = options;
+  return {
+    id: JID,
+    batchId: BID,
+    batchEpoch: FIRST_EPOCH,
+    configuration: { payload_type: "file", payload_url: "", ...configuration },
+    claim: { epoch, token },
+    files: files === null ? null : { epoch: filesEpoch, token: files },
+    spaceNeeded,
+  } as unknown as Job;
 }
 
 const contextOf = (signal: AbortSignal, shown: Progress[]): JobContext =>

@@ -3,6 +3,6 @@ import { type FetchItem, filesToFetch, type WorkingFolder } from "@sluice/workin
 
 /** What a job is to fetch, by its configuration or by the manifest that was kept for it; a container is one file. */
 export async function* filesOfJob(job: Job, folder: WorkingFolder): AsyncGenerator<FetchItem> {
-  const kept = job.files === null ? null : await folder.filesOf(job.batchId, job.id, job.files);
+  const kept = job.files === null ? null : await folder.filesOf(job, job.files);
   yield* filesToFetch(job.configuration, kept?.ok === true ? kept.value : null);
 }

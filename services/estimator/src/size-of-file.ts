@@ -12,7 +12,7 @@ export function sizeOfFile(folder: WorkingFolder, headSize: HeadSize): Estimator
 }
 
 async function uploadSize(folder: WorkingFolder, job: Job, name: string): Promise<number | undefined> {
-  const uploads = await folder.uploads(job.batchId);
+  const uploads = await folder.uploads(job);
   const upload = uploads.ok ? await uploads.value.stat(name) : uploads;
   return upload.ok ? upload.value.bytes : undefined;
 }

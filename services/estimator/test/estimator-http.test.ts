@@ -6,7 +6,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { batchId, type Job, type JobConfiguration, jobId } from "@sluice/queue-core";
+import { batchId, FIRST_EPOCH, type Job, type JobConfiguration, jobId } from "@sluice/queue-core";
 import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import type { JobContext, JobStage } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
@@ -64,7 +64,13 @@ const context = {
 
 const run = (configuration: Partial<JobConfiguration>, files: number | null = null) =>
   stage.handle(
-    { id: JID, batchId: BID, files, configuration: { payload_type: "file", ...configuration } } as unknown as Job,
+    {
+      id: JID,
+      batchId: BID,
+      batchEpoch: FIRST_EPOCH,
+      files: files === null ? null : { epoch: FIRST_EPOCH, token: files },
+      configuration: { payload_type: "file", ...configuration },
+    } as unknown as Job,
     context,
   );
 

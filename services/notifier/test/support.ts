@@ -1,5 +1,5 @@
 import { parseProfile } from "@sluice/ingest-formats";
-import { type Job, batchId, jobId, jobUuid, records } from "@sluice/queue-core";
+import { type Job, batchId, FIRST_EPOCH, jobId, jobUuid, records } from "@sluice/queue-core";
 import { createEgress, type Egress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import type { JobContext, Log } from "@sluice/stage-runtime";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
@@ -89,6 +89,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     id: jobId(7),
     uuid: JOB_NAME,
     batchId: batchId(1),
+    batchEpoch: FIRST_EPOCH,
     state: "Notify",
     attempt: 1,
     retryCount: 0,
@@ -101,8 +102,8 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     identifiers: { primary_id: "ark:/99999/fk4abc", local_id: ["etd-1", "etd-1b"] },
     metadata: { erc_what: "A thesis", erc_who: "N. N.", erc_when: "2024", erc_where: undefined },
     inventory: { manifest_url: "file:///store/ark/v3/inventory.json", mode: "" },
-    files: 2,
-    token: 4,
+    files: { epoch: FIRST_EPOCH, token: 2 },
+    claim: { epoch: FIRST_EPOCH, token: 4 },
     ...overrides,
   };
 }

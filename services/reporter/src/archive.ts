@@ -2,11 +2,13 @@
 import type { ArchivedJob, ArchiveResult, BatchToArchive, Inventory, JsonObject } from "@sluice/inventory";
 import {
   type BatchId,
+  type BatchPlace,
   type BatchView,
   BUCKETS,
   type JobId,
   type JobView,
   listBucket,
+  placeOfBatch,
   type QueueContext,
   readBatch,
   readJobs,
@@ -16,7 +18,11 @@ import {
 
 export type Archive = Pick<Inventory, "archiveBatch">;
 
-export type Archived = ArchiveResult | { readonly kind: "unreadable"; readonly message: string };
+export type Archived =
+  | Exclude<ArchiveResult, { readonly kind: "archived" }>
+  /** `place`: of its folder. */
+  | { readonly kind: "archived"; readonly place: BatchPlace }
+  | { readonly kind: "unreadable"; readonly message: string };
 
 const JOBS_PER_PAGE = 100;
 
@@ -36,7 +42,9 @@ export async function archiveBatch(
   if (batch.value.report !== null && report === null) return { kind: "unreadable", message: "no answer" };
   try {
     const reports = report === null ? [] : [{ ...report }];
-    return await archive.archiveBatch({ ...factsOf(batch.value, archivedAt), reports, jobs: pages(queue, id) });
+    const facts = factsOf(batch.value, archivedAt);
+    const result = await archive.archiveBatch({ ...facts, reports, jobs: pages(queue, id) });
+    return result.kind === "archived" ? { kind: "archived", place: placeOfBatch(batch.value) } : result;
   } catch (error) {
     if (error instanceof Silence) return { kind: "unreadable", message: error.message };
     throw error;

@@ -1,14 +1,14 @@
 /** One batch that is over: all that is known of it into the archive, folder into the recycle area, nodes away, folder away. Each step can be repeated. */
-import { type BatchId, cleanUpBatch, formatTimestamp, type QueueContext } from "@sluice/queue-core";
+import { type BatchId, type BatchPlace, cleanUpBatch, formatTimestamp, type QueueContext } from "@sluice/queue-core";
 import type { HandlerContext } from "@sluice/stage-runtime";
 import { type Archive, archiveBatch } from "./archive.ts";
 
 /** Where the folders of batches go before they go for good. */
 export interface RecycleArea {
   /** Moves the batch's folder here, in one step. */
-  readonly take: (id: BatchId) => Promise<void>;
-  readonly remove: (id: BatchId) => Promise<void>;
-  readonly list: () => Promise<readonly BatchId[]>;
+  readonly take: (batch: BatchPlace) => Promise<void>;
+  readonly remove: (batch: BatchPlace) => Promise<void>;
+  readonly list: () => Promise<readonly BatchPlace[]>;
 }
 
 export interface CleanUpParts {
@@ -29,7 +29,7 @@ export async function cleanUp(
     ctx.log.warn({ batch_id: id, why: archived.message }, "not archived, so not cleaned up yet");
     return { kind: "not-yet", why: archived.message };
   }
-  await recycled.take(id);
+  await recycled.take(archived.place);
   await ctx.failpoint("afterRecycle");
   const result = await cleanUpBatch(ctx.queue, id);
   await ctx.failpoint("afterCleanUp");
@@ -37,7 +37,7 @@ export async function cleanUp(
     ctx.log.warn({ batch_id: id, result }, "not cleaned up yet");
     return { kind: "not-yet", why: result.kind === "not-yet" ? result.why : "no answer" };
   }
-  await recycled.remove(id);
+  await recycled.remove(archived.place);
   ctx.log.info({ batch_id: id, jobs: result.jobs }, "cleaned up");
   return { kind: "cleaned" };
 }

@@ -1,4 +1,4 @@
-import { codeOfMessage } from "@sluice/queue-core";
+import { batchFolder, codeOfMessage } from "@sluice/queue-core";
 import { redactUrl } from "@sluice/safe-io";
 import { gzipSync } from "node:zlib";
 import type { Attachment, Mail } from "./mail.ts";
@@ -21,7 +21,7 @@ export function composeMail(addressed: Addressed): Mail {
   const { batch, news, number, to, atMs } = addressed;
   const summary = summarise(batch, news, atMs);
   return {
-    name: `${batch.id}.${number}`,
+    name: `${batchFolder(batch.place)}.${number}`,
     messageName: `${batch.name}.${number}`,
     to,
     subject: subjectOf(addressed, summary.ok),

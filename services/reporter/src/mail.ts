@@ -5,7 +5,7 @@ export interface Attachment {
 }
 
 export interface Mail {
-  /** `BID.NUMBER` or `BID.queued`: the same for every attempt to send this report. */
+  /** The name of the batch's folder, and NUMBER or `queued`: the same for every attempt to send this report. */
   readonly name: string;
   /**
    * The left half of the Message-ID, as often as it is sent: by the batch's UUID, for another history of the tree may have

@@ -1,5 +1,5 @@
 import type { ProfileStore } from "@sluice/profile-store";
-import { type BatchId, type BatchStatus, parseTimestamp, type Submission } from "@sluice/queue-core";
+import { type BatchId, type BatchStatus, parseTimestamp, placeOfBatch, type Submission } from "@sluice/queue-core";
 import type { HandlerContext } from "@sluice/stage-runtime";
 import { currentTrace, parseTraceparent, traced } from "@sluice/tracing";
 import { composeMail } from "./compose.ts";
@@ -42,13 +42,14 @@ export async function tell(
     parts.onMail?.("nobody");
     return null;
   }
-  if (await parts.marks.has(told)) {
+  const place = placeOfBatch(told);
+  if (await parts.marks.has({ ...told, place })) {
     ctx.log.info({ report: told.number }, "this report was sent before");
     return null;
   }
   const { id, submission, news, number } = told;
   const batch = {
-    id,
+    place,
     name: submission.batchID ?? id,
     profile: submission.profile_name,
     submitter: submission.submitter,
@@ -83,7 +84,7 @@ function sendTraced(mail: Mail, mailer: PostmanParts["mailer"]): Promise<Sent> {
 
 /** Without it the mail can only be sent once more than needed: what it tells stands. */
 async function mark(told: Told, facts: MailFacts, ctx: HandlerContext, { marks }: PostmanParts): Promise<void> {
-  const problem = await marks.put(told, facts);
+  const problem = await marks.put({ ...told, place: placeOfBatch(told) }, facts);
   if (problem !== null) ctx.log.warn({ report: told.number, problem: problem.message }, "no mark that a mail was sent");
 }
 

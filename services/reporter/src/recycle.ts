@@ -1,4 +1,4 @@
-import { parseBatchId } from "@sluice/queue-core";
+import { batchFolder, parseBatchFolder } from "@sluice/queue-core";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RecycleArea } from "./clean-up.ts";
@@ -10,12 +10,13 @@ export function recycleArea(workingDir: string): RecycleArea {
   const area = join(workingDir, FOLDER);
   const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   return {
-    async take(id) {
+    async take(batch) {
+      const name = batchFolder(batch);
       await mkdir(area, { recursive: true });
-      await moveOver(join(workingDir, id), join(area, id), remove);
+      await moveOver(join(workingDir, name), join(area, name), remove);
     },
-    remove: (id) => remove(join(area, id)),
-    list: async () => (await names(area)).flatMap((name) => parseBatchId(name) ?? []),
+    remove: (batch) => remove(join(area, batchFolder(batch))),
+    list: async () => (await names(area)).flatMap((name) => parseBatchFolder(name) ?? []),
   };
 }
 

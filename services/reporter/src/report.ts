@@ -1,4 +1,4 @@
-import type { BatchId, JobId } from "@sluice/queue-core";
+import type { BatchPlace, JobId } from "@sluice/queue-core";
 
 /** A job as a depositor knows it. */
 export interface ReportedJob {
@@ -23,7 +23,7 @@ export interface BatchLists {
 }
 
 export interface ReportedBatch {
-  readonly id: BatchId;
+  readonly place: BatchPlace;
   /** Its name outside, bid-UUID. */
   readonly name: string;
   readonly profile: string;

@@ -72,7 +72,7 @@ const batchFacts = (batch: ReportedBatch, atMs: number): readonly (readonly [str
 
 const nameFacts = (batch: ReportedBatch): readonly (readonly [string, string])[] => [
   ["Submission ID", batch.name],
-  ["Batch", batch.id],
+  ["Batch", batch.place.batchId],
   ["Profile", shown(batch.profile)],
   ...(batch.submitter === "" ? [] : [["User agent", shown(batch.submitter)] as const]),
 ];

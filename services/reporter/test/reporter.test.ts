@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import {
   actOnBatch,
   actOnJob,
+  batchFolder,
   type BatchId,
   batchUuidFromRandom,
   createBatch,
   failureMessage,
+  jobFolder,
   type JobId,
   makeIdBlocks,
   markDueIfLast,
@@ -76,6 +78,9 @@ describe("the reporter on a real tree", () => {
   const outbox = (): string => join(folder, "outbox");
   const mails = async (): Promise<readonly string[]> =>
     (await readdir(outbox()).catch(() => [])).filter((name) => name.endsWith(".eml")).sort();
+
+  /** Of batches that the intake made. */
+  const folderOf = (batch: BatchId): string => batchFolder({ batchId: batch, batchEpoch: intake.identity.epoch });
 
   async function stopReporters(): Promise<void> {
     for (const { service, ended } of running.splice(0)) {
@@ -164,8 +169,10 @@ describe("the reporter on a real tree", () => {
       { what: `${path} empty` },
     );
   async function fileOf(batch: BatchId, job: JobId): Promise<void> {
-    await mkdir(join(queueDir(), batch, job, ".claim-3", "producer"), { recursive: true });
-    await writeFile(join(queueDir(), batch, job, ".claim-3", "producer", "thesis.pdf"), "content");
+    const place = { id: job, batchId: batch, batchEpoch: intake.identity.epoch };
+    const producer = join(queueDir(), jobFolder(place), ".claim-3", "producer");
+    await mkdir(producer, { recursive: true });
+    await writeFile(join(producer, "thesis.pdf"), "content");
   }
   const violations = (): readonly string[] =>
     checkInvariants({
@@ -182,8 +189,8 @@ describe("the reporter on a real tree", () => {
 
     await untilStatus(batch, "Completed");
     await untilEmpty(paths.queue("Completed"));
-    expect(await mails()).toEqual([`${batch}.1.eml`]);
-    const mail = await readFile(join(outbox(), `${batch}.1.eml`), "utf8");
+    expect(await mails()).toEqual([`${folderOf(batch)}.1.eml`]);
+    const mail = await readFile(join(outbox(), `${folderOf(batch)}.1.eml`), "utf8");
     expect(mail).toContain("Subject: Ingest: OK -- Submission Processed:");
     expect(mail).toContain("All 2 objects of this submission were ingested.");
     expect(mail).toContain("etd-0");
@@ -191,7 +198,7 @@ describe("the reporter on a real tree", () => {
     expect(view).toMatchObject({
       value: { report: { failed_jobs: [], successful_jobs: jobs }, expansion: { reports: 1 } },
     });
-    expect(await readdir(join(queueDir(), batch))).toEqual(["mail-1.sent"]);
+    expect(await readdir(join(queueDir(), folderOf(batch)))).toEqual(["mail-1.sent"]);
     expect(violations()).toEqual([]);
   });
 
@@ -208,7 +215,7 @@ describe("the reporter on a real tree", () => {
       const view = await readBatch(operator.session, batch);
       return view.kind === "found" && view.value.expansion?.reports === 2;
     });
-    expect(await mails()).toEqual([`${batch}.1.eml`]);
+    expect(await mails()).toEqual([`${folderOf(batch)}.1.eml`]);
 
     expect(await resumeJob(operator.ctx, OPERATOR, jobs[1]!)).toMatchObject({ kind: "applied" });
     const notifier = await testWorker(zk.connect, "notifier");
@@ -216,7 +223,7 @@ describe("the reporter on a real tree", () => {
     await notifier.close();
     expect(await actOnBatch(operator.ctx, OPERATOR, "update-reporting", batch)).toEqual({ kind: "applied" });
     await waitFor(async () => (await mails()).length === 2);
-    const update = await readFile(join(outbox(), `${batch}.3.eml`), "utf8");
+    const update = await readFile(join(outbox(), `${folderOf(batch)}.3.eml`), "utf8");
     expect(update).toContain("Since the last report 1 object was ingested; 1 object still failed.");
     await untilStatus(batch, "Failed");
     expect(violations()).toEqual([]);
@@ -224,7 +231,7 @@ describe("the reporter on a real tree", () => {
 
   test("tells the depositor of a batch that never became jobs, once", async () => {
     const uuid = batchUuidFromRandom(randomBytes(16));
-    const made = await createBatch(intake.ctx, makeIdBlocks(intake.ctx), { uuid, submission: aSubmission() });
+    const made = await createBatch(intake.ctx, makeIdBlocks(intake.ctx), { uuid, submission: aSubmission(), epoch: 1 });
     if (made.kind !== "created") throw new Error(made.kind);
     const claim = await intake.batches.claim("Pending", made.id);
     if (claim.kind !== "acquired") throw new Error(claim.kind);
@@ -252,8 +259,8 @@ describe("the reporter on a real tree", () => {
       const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
       const profile = ["NotificationType: additional"];
       await startReporter({ profile, failpoints: `reporter.${step}=throw#1` });
-      await waitFor(() => existsSync(join(queueDir(), batch, "mail-queued.sent")), { what: "the mark" });
-      const mail = await readFile(join(outbox(), `${batch}.queued.eml`), "utf8");
+      await waitFor(() => existsSync(join(queueDir(), folderOf(batch), "mail-queued.sent")), { what: "the mark" });
+      const mail = await readFile(join(outbox(), `${folderOf(batch)}.queued.eml`), "utf8");
       expect(mail).toContain("Subject: Ingest: OK -- Submission Queued:");
       expect(mail).toContain("2 objects are being ingested");
       await stopReporters();
@@ -261,7 +268,7 @@ describe("the reporter on a real tree", () => {
       await startReporter({ profile });
       for (const job of jobs) await end(job, "done");
       await untilStatus(batch, "Completed");
-      expect(await mails()).toEqual([`${batch}.1.eml`]);
+      expect(await mails()).toEqual([`${folderOf(batch)}.1.eml`]);
       expect(violations()).toEqual([]);
     },
   );
@@ -272,7 +279,7 @@ describe("the reporter on a real tree", () => {
     await operator.session.multi([{ op: "delete", path: paths.dueBatch(batch), version: 0 }]);
     await startReporter();
     await untilStatus(batch, "Completed");
-    expect(await mails()).toEqual([`${batch}.1.eml`]);
+    expect(await mails()).toEqual([`${folderOf(batch)}.1.eml`]);
   });
 
   test("does not report a batch that was marked as due too early", async () => {
@@ -410,7 +417,7 @@ describe("the reporter on a real tree", () => {
     await startReporter({ failpoints: "reporter.afterEffect=throw#1" });
     await end(jobs[0]!, "done");
     await untilStatus(batch, "Completed");
-    expect(await mails()).toEqual([`${batch}.1.eml`]);
+    expect(await mails()).toEqual([`${folderOf(batch)}.1.eml`]);
     expect(await readBatch(operator.session, batch)).toMatchObject({ value: { expansion: { reports: 1 } } });
   });
 
@@ -420,7 +427,7 @@ describe("the reporter on a real tree", () => {
     const batches = await Promise.all(Array.from({ length: 5 }, () => aBatchOfJobs(intake, specs(1))));
     await Promise.all(batches.map(({ jobs }) => end(jobs[0]!, "done")));
     for (const { batch } of batches) await untilStatus(batch, "Completed");
-    expect(await mails()).toEqual(batches.map(({ batch }) => `${batch}.1.eml`).sort());
+    expect(await mails()).toEqual(batches.map(({ batch }) => `${folderOf(batch)}.1.eml`).sort());
     for (const { batch } of batches)
       expect(await readBatch(operator.session, batch)).toMatchObject({ value: { expansion: { reports: 1 } } });
     expect(violations()).toEqual([]);

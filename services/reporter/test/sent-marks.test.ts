@@ -13,13 +13,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const lists = { completed: [reported(1)], failed: [failedJob(2)], deleted: [] };
-const report = { id: BATCH.id, number: 1, news: { kind: "first", lists } } as const;
+const { place } = BATCH;
+const report = { place, number: 1, news: { kind: "first", lists } } as const;
 
 const FACTS = { subject: "Ingest: OK", to: ["jo@example.org"], outcome: "sent", detail: "250 Ok" } as const;
 
 test("a mark tells what was sent to whom", async () => {
   await sentMarks(folder).put(report, FACTS);
-  const text = await readFile(join(folder, BATCH.id, mailMarkFile(1)), "utf8");
+  const text = await readFile(join(folder, place.batchId, mailMarkFile(1)), "utf8");
   expect(parseMailMark(text)).toMatchObject(FACTS);
   expect([parseMailMark("abc"), parseMailMark('abc\n{"to":[1]}')]).toEqual([null, null]);
 });
@@ -41,7 +42,7 @@ test("another report under the same number is another mail: the tree may have be
 });
 
 test("a folder that cannot be used has no marks, and says why", async () => {
-  await writeFile(join(folder, BATCH.id), "not a folder");
+  await writeFile(join(folder, place.batchId), "not a folder");
   expect(await sentMarks(folder).has(report)).toBe(false);
-  expect(await sentMarks(folder).put(report, FACTS)).toMatchObject({ message: expect.stringContaining(BATCH.id) });
+  expect(await sentMarks(folder).put(report, FACTS)).toMatchObject({ message: expect.stringContaining(place.batchId) });
 });

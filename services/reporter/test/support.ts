@@ -1,5 +1,5 @@
 import { parseProfile } from "@sluice/ingest-formats";
-import { batchId, type JobId, jobId, records, type Submission } from "@sluice/queue-core";
+import { batchId, FIRST_EPOCH, type JobId, jobId, records, type Submission } from "@sluice/queue-core";
 import { openWorkers } from "@sluice/job-workers";
 import type { IoFault } from "@sluice/safe-io";
 import type { HandlerContext, Log } from "@sluice/stage-runtime";
@@ -10,7 +10,7 @@ import type { MarkedMail, SentMarks } from "../src/sent-marks.ts";
 import type { ReportedBatch, ReportedJob } from "../src/report.ts";
 
 export const BATCH: ReportedBatch = {
-  id: batchId(12),
+  place: { batchId: batchId(12), batchEpoch: FIRST_EPOCH },
   name: "bid-1f0d7f3e-0000-4000-8000-000000000012",
   profile: "sluice_demo_content",
   submitter: "anna",
@@ -80,7 +80,7 @@ export function mailbox(answer: Sent = { kind: "sent", detail: "" }): Mailer & {
 /** Marks in memory; `unwritable` ones cannot be made. */
 export function marksInMemory(unwritable?: IoFault): SentMarks {
   const marked = new Set<string>();
-  const keyOf = ({ id, number, news }: MarkedMail): string => JSON.stringify([id, number, news]);
+  const keyOf = ({ place, number, news }: MarkedMail): string => JSON.stringify([place, number, news]);
   return {
     has: (mail) => Promise.resolve(marked.has(keyOf(mail))),
     put: (mail) => {

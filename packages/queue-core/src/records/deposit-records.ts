@@ -51,6 +51,9 @@ export const BatchStatusSchema = z.preprocess(
 );
 export type BatchStatus = z.infer<typeof BatchStatusSchema>;
 
+/** The tree's epoch in which the batch was made. Absent: before there were epochs, and of batches that were imported. */
+const birthEpoch = z.number().int().min(1).optional();
+
 /** Both name sets are read: the seeds' and those that CDL's ingest service stores. */
 const ALIASES: Readonly<Record<string, string>> = {
   profile: "profile_name",
@@ -93,6 +96,7 @@ export const SubmissionSchema = z.preprocess(
     request_digest: optionalText,
     /** The W3C trace in which it was submitted. */
     traceparent: text.optional(),
+    epoch: birthEpoch,
   }),
 );
 export type Submission = z.infer<typeof SubmissionSchema>;
@@ -122,6 +126,7 @@ export const JobConfigurationSchema = z.preprocess(
     resource_to_provision: optionalText,
     /** The W3C trace of this job: every attempt belongs to it. */
     traceparent: text.optional(),
+    epoch: birthEpoch,
   }),
 );
 export type JobConfiguration = z.infer<typeof JobConfigurationSchema>;

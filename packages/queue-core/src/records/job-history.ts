@@ -55,8 +55,10 @@ export const FleetJobSchema = z.looseObject({
   not_before: z.number().int().min(0).optional(),
   /** Why it waits, for people. */
   why: text.optional(),
-  /** The claim token whose files count: JID/.claim-TOKEN. */
+  /** The token of the claim whose files count. */
   files: z.number().int().min(0).optional(),
+  /** The epoch of that claim; absent: the first one. */
+  files_epoch: z.number().int().min(1).optional(),
   /** The token of the last claim, whatever became of it: the next attempt's trace links to that one's. */
   token: z.number().int().min(0).optional(),
   /** [unix seconds, worker] of the claim under way; left behind by a worker that died with the job in hand. */

@@ -24,12 +24,12 @@ const READS_MAX = 500;
 const BROKEN_MS = 5 * 60_000;
 
 export function startBatchStage(duty: BatchStage, scope: Scope): RunningDuty {
-  const { queue, actor, fleetId, workingDir } = scope;
+  const { queue, actor, identity, workingDir } = scope;
   const parts: BatchWorkParts = {
     scope,
     duty,
     store: makeBatchStore(queue, actor),
-    expander: makeExpander(queue, actor, makeIdBlocks(queue), { fleetId, workingDir }),
+    expander: makeExpander(queue, actor, makeIdBlocks(queue), { identity, workingDir }),
   };
   const waiting = new WaitingBatches(scope, duty);
   return startItemDuty(

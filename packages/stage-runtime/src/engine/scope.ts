@@ -1,5 +1,5 @@
 /** All that the duties of one session work with. A new session gets a new one; only its claims are carried over. */
-import type { Actor, BatchId, JobId, QueueContext } from "@sluice/queue-core";
+import type { Actor, FleetIdentity, JobPlace, QueueContext } from "@sluice/queue-core";
 import type { Log } from "../log.ts";
 import type { RuntimeMetrics } from "../observe/metrics.ts";
 import type { Claims } from "./claims.ts";
@@ -22,7 +22,7 @@ export interface EngineSettings {
 export interface Scope {
   readonly actor: Actor;
   readonly queue: QueueContext;
-  readonly fleetId: string;
+  readonly identity: FleetIdentity;
   readonly settings: EngineSettings;
   readonly log: Log;
   readonly metrics: RuntimeMetrics;
@@ -40,7 +40,7 @@ export interface Scope {
   readonly claims: Claims;
   readonly hung: HungSweeps;
   readonly pulse: Pulse;
-  readonly workingDir: (batch: BatchId, job: JobId) => string;
+  readonly workingDir: (job: JobPlace) => string;
 }
 
 /** The session is over: whatever was bound to it is dropped, and nothing more is written. */

@@ -141,9 +141,9 @@ class JobLoop {
   }
 
   async #readAll(leases: readonly Lease[]): Promise<readonly Parsed<LoadedJob>[] | null> {
-    const { queue, fleetId } = this.#scope;
+    const { queue, identity } = this.#scope;
     for (let round = 0; round < LOAD_ROUNDS_MAX; round++) {
-      const answer = await load(queue.session, leases, fleetId);
+      const answer = await load(queue.session, leases, identity);
       if (answer.ok) return answer.value;
       if (!(await queue.session.untilConnected())) return null;
     }

@@ -11,13 +11,14 @@ export function tracedAttempt(
   // Jobs of other writers may have none: their attempts stand alone.
   const trace = parseTraceparent(job.configuration.traceparent);
   const { lastToken } = lease;
+  const { epoch } = job.claim;
   return traced(
     {
       name: `process ${actor.stage}`,
       kind: "consumer",
       parent: trace,
-      ...(trace === null ? {} : { ids: attemptContext(trace, lease.token) }),
-      links: trace === null || lastToken === null ? [] : [attemptContext(trace, lastToken)],
+      ...(trace === null ? {} : { ids: attemptContext(trace, job.claim) }),
+      links: trace === null || lastToken === null ? [] : [attemptContext(trace, { epoch, token: lastToken })],
       attributes: {
         "messaging.system": "zookeeper",
         "messaging.operation.type": "process",

@@ -1,4 +1,4 @@
-import type { Actor, BatchId, FleetIdentity, JobId, QueueContext } from "@sluice/queue-core";
+import type { Actor, FleetIdentity, JobPlace, QueueContext } from "@sluice/queue-core";
 import type { Clock } from "@sluice/zookeeper";
 import type { Registry } from "prom-client";
 import type { BaseConfig } from "../config/base-config.ts";
@@ -24,7 +24,7 @@ export interface ServiceParts {
 /** A session whose tree is ready. */
 export interface OpenQueue {
   readonly context: QueueContext;
-  readonly fleetId: string;
+  readonly identity: FleetIdentity;
 }
 
 /** A listener of the service's own (an HTTP API): started with the service, stopped while its work drains. */
@@ -53,8 +53,8 @@ export interface ServiceOptions {
   readonly standIn?: () => StandIn;
   /** Closes what `duties` opened (a database), after the last handler has returned. */
   readonly close?: () => Promise<void>;
-  /** Where a new job's working folder is; default: WORKING_DIR/BID/JID where the config has WORKING_DIR. */
-  readonly workingDir?: (batch: BatchId, job: JobId) => string;
+  /** Where a new job's working folder is; default: below WORKING_DIR, where the config has it. */
+  readonly workingDir?: (job: JobPlace) => string;
 }
 
 /** The outside world of a service, bound to the process by `runService`; tests pass parts of their own. */

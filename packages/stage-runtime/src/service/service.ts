@@ -1,5 +1,5 @@
 /** A service from its start to its end: sessions come and go below it, the bells end it. */
-import { queueAccess } from "@sluice/queue-core";
+import { jobFolder, type JobPlace, queueAccess } from "@sluice/queue-core";
 import { keepSession, type Session, type SessionKeeper } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -278,7 +278,7 @@ export class Service {
   }
 }
 
-function defaultWorkingDir(config: object): (batch: string, job: string) => string {
+function defaultWorkingDir(config: object): (job: JobPlace) => string {
   const folder = "WORKING_DIR" in config && typeof config.WORKING_DIR === "string" ? config.WORKING_DIR : "";
-  return (batch, job) => (folder === "" ? "" : join(folder, batch, job));
+  return (job) => (folder === "" ? "" : join(folder, jobFolder(job)));
 }

@@ -1,5 +1,5 @@
 /** The service in one session: everything is made new, and dropped as a whole when the session is lost. */
-import type { Actor, BatchId, JobId, QueueContext } from "@sluice/queue-core";
+import type { Actor, FleetIdentity, JobPlace, QueueContext } from "@sluice/queue-core";
 import { makeCommitter, type Session } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
@@ -38,7 +38,7 @@ export interface SessionRunParts {
   /** Random, made once by this process. */
   readonly instance: string;
   readonly duties: readonly Duty[];
-  readonly workingDir: (batch: BatchId, job: JobId) => string;
+  readonly workingDir: (job: JobPlace) => string;
   readonly stopping: AbortSignal;
   readonly aborting: AbortSignal;
   readonly isDraining: () => boolean;
@@ -56,7 +56,7 @@ export class SessionRun {
   readonly inHand: InHand;
   #running: readonly RunningDuty[] = [];
   #registration: Registration | null = null;
-  #fleetId: string | null = null;
+  #identity: FleetIdentity | null = null;
 
   constructor(parts: SessionRunParts, session: Session) {
     this.#parts = parts;
@@ -68,9 +68,9 @@ export class SessionRun {
   }
 
   queue(): OpenQueue | null {
-    return this.#fleetId === null || this.#session.lost.aborted
+    return this.#identity === null || this.#session.lost.aborted
       ? null
-      : { context: this.#queue, fleetId: this.#fleetId };
+      : { context: this.#queue, identity: this.#identity };
   }
 
   /** True when the duties have been started; false when the session, or the service, ended before. */
@@ -78,8 +78,7 @@ export class SessionRun {
     const { host, acceptFleetId, duties, stopping } = this.#parts;
     const identity = await this.#parts.door.enter(this.#queue);
     if (identity === null || !acceptFleetId(identity.history)) return false;
-    const fleetId = identity.history;
-    const scope = this.#scope(fleetId);
+    const scope = this.#scope(identity);
     const registration = new Registration({
       scope,
       version: this.#parts.config.SLUICE_VERSION,
@@ -91,7 +90,7 @@ export class SessionRun {
     this.#registration = registration;
     void registration.keep();
     void scope.fleetIdGuard.check();
-    this.#fleetId = fleetId;
+    this.#identity = identity;
     void this.#takeBackClaims();
     if (stopping.aborted) return false;
     this.#running = duties.map((duty) => startDuty(duty, scope));
@@ -141,14 +140,14 @@ export class SessionRun {
     return (await Promise.all(this.#running.map((duty) => duty.abandon()))).flat();
   }
 
-  #scope(fleetId: string): Scope {
+  #scope(identity: FleetIdentity): Scope {
     const { actor, config, host, metrics, failpoint, pulse, claims, hung, workingDir } = this.#parts;
     const { clock, random, log, probe } = host;
     const session = this.#session;
     return {
       actor,
       queue: this.#queue,
-      fleetId,
+      identity,
       settings: {
         concurrency: config.STAGE_CONCURRENCY,
         pollMs: config.POLL_INTERVAL_MS,
@@ -164,7 +163,7 @@ export class SessionRun {
       aborting: either(session.lost, this.#parts.aborting),
       gate: new Gate(session, actor, clock),
       members: new Members(session, actor, clock, random),
-      fleetIdGuard: new FleetIdGuard(session, fleetId, clock, this.#parts.onAnotherTree),
+      fleetIdGuard: new FleetIdGuard(session, identity.history, clock, this.#parts.onAnotherTree),
       inHand: this.inHand,
       claims,
       hung,

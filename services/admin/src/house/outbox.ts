@@ -11,7 +11,7 @@ export interface OutboxPage {
 }
 
 export interface OutboxQuery {
-  /** Only mails about this batch: a mail is named after it. */
+  /** Only mails about the batch with this folder: a mail is named after it. */
   readonly batch?: string;
   readonly after?: string | undefined;
   readonly limit: number;

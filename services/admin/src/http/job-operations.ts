@@ -1,7 +1,17 @@
 /** Jobs, looked at and listened to. */
 import type { Caller } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
-import { isEnded, type JobId, JOB_STATES, type JobView, listJobs, parseJobId, parseJobUuid } from "@sluice/queue-core";
+import {
+  isEnded,
+  jobFolder,
+  type JobId,
+  JOB_STATES,
+  type JobView,
+  listJobs,
+  parseJobId,
+  parseJobUuid,
+  placeOfJob,
+} from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
 import { ADMIN, showJobSummary } from "@sluice/wire";
 import { join } from "node:path";
@@ -49,8 +59,7 @@ export const jobOperations = (deps: AdminDeps): readonly Operation[] => [
     if (open === null) return SILENCE;
     const found = foundOr(await lookUpJob(open, params.id, caller.scope), "job");
     if ("problem" in found) return found;
-    const { batchId, id } = found.value;
-    return { value: await listJobFiles(join(deps.settings.workingDir, batchId, id)) };
+    return { value: await listJobFiles(join(deps.settings.workingDir, jobFolder(placeOfJob(found.value)))) };
   }),
 ];
 

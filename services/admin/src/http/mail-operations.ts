@@ -1,7 +1,7 @@
 /** What depositors were told, where the mails of a development fleet can be read. */
 import { inScope } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
-import { parseBatchId } from "@sluice/queue-core";
+import { batchFolder, parseBatchFolder, placeOfBatch } from "@sluice/queue-core";
 import { ADMIN } from "@sluice/wire";
 import { readOutbox } from "../house/outbox.ts";
 import { lookUpBatch } from "../views/lookup.ts";
@@ -34,7 +34,10 @@ export const mailOperations = (deps: AdminDeps): readonly Operation[] => [
     if ("problem" in batch) return batch;
     const { outboxDir } = deps.settings;
     if (outboxDir === null) return { value: { items: [] } };
-    const page = await readOutbox(outboxDir, { batch: batch.value.id, limit: MAILS_OF_A_BATCH });
+    const page = await readOutbox(outboxDir, {
+      batch: batchFolder(placeOfBatch(batch.value)),
+      limit: MAILS_OF_A_BATCH,
+    });
     return { value: { items: [...page.items] } };
   }),
 ];
@@ -49,10 +52,12 @@ async function inCollections<M extends { readonly id: string }>(
   if (open === null) return null;
   const mine: M[] = [];
   for (const mail of mails) {
-    const id = parseBatchId(mail.id.split(".")[0] ?? "");
-    const view = id === null ? null : await lookUpBatch(open, id, scope);
+    const folder = mail.id.split(".")[0] ?? "";
+    const place = parseBatchFolder(folder);
+    const view = place === null ? null : await lookUpBatch(open, place.batchId, scope);
     if (view?.kind === "silence") return null;
-    if (view?.kind === "found" && inScope(scope, view.value.submission.profile_name)) mine.push(mail);
+    const isIt = view?.kind === "found" && batchFolder(placeOfBatch(view.value)) === folder;
+    if (isIt && inScope(scope, view.value.submission.profile_name)) mine.push(mail);
   }
   return mine;
 }

@@ -84,9 +84,18 @@ export const treeOperations = (deps: AdminDeps): readonly Operation[] => {
     serve(ADMIN.snapshot, async ({ caller, response }) => {
       const open = connected(deps.queue);
       if (open === null) return SILENCE;
-      const what = { caller, response, action: "snapshot.take", target: open.fleetId, what: "tree", message: "" };
+      const what = {
+        caller,
+        response,
+        action: "snapshot.take",
+        target: open.identity.history,
+        what: "tree",
+        message: "",
+      };
       const noted = await change(deps, { ...what, reason: "a snapshot of the tree" }, (operator) =>
-        act(open.context, operator, "snapshot.take", open.fleetId, () => Promise.resolve({ kind: "go", ops: [] })),
+        act(open.context, operator, "snapshot.take", open.identity.history, () =>
+          Promise.resolve({ kind: "go", ops: [] }),
+        ),
       );
       return "problem" in noted ? noted : await sendSnapshot(deps, open, response);
     }),

@@ -1,7 +1,7 @@
 /** Batches and jobs as operators see them: with what can be done about them now. */
 import type { ProfileStore } from "@sluice/profile-store";
 import {
-  type BatchId,
+  type BatchPlace,
   batchRow,
   type BatchView,
   calledBackOf,
@@ -11,6 +11,7 @@ import {
   jobRow,
   type JobView,
   paths,
+  placeOfJob,
   records,
   resumeAt,
   resumeChoices,
@@ -47,7 +48,7 @@ export async function batchDetail(session: Session, batch: BatchView): Promise<B
 
 export interface JobNews {
   readonly profiles: Pick<ProfileStore, "get">;
-  readonly mails: (batch: BatchId, reports: number) => Promise<JobDetail["mails"]>;
+  readonly mails: (batch: BatchPlace, reports: number) => Promise<JobDetail["mails"]>;
 }
 
 export async function jobDetail(session: Session, job: JobView, news: JobNews): Promise<JobDetail | null> {
@@ -73,7 +74,7 @@ export async function jobDetail(session: Session, job: JobView, news: JobNews): 
     ...shown,
     callback: callbackOf({ job: shown, profile, isQueued: callback != null, called: calledBackOf(job.history ?? {}) }),
     // A report is marked before it is counted.
-    mails: await news.mails(job.batchId, (expansion?.ok === true ? expansion.value.reports : 0) + 1),
+    mails: await news.mails(placeOfJob(job), (expansion?.ok === true ? expansion.value.reports : 0) + 1),
     worker: job.lock?.owner ?? null,
     resume_at: canResume ? resumeAt(last) : null,
     resume_choices: canResume ? [...resumeChoices(last)] : [],

@@ -1,12 +1,12 @@
 /** Which mails about a batch have left us, as the reporter has marked them in the batch's folder. */
-import type { BatchId } from "@sluice/queue-core";
+import { batchFolder, type BatchPlace } from "@sluice/queue-core";
 import { ContainedFolder } from "@sluice/safe-io";
 import type { MailSent } from "@sluice/wire";
 import { mailMarkFile, parseMailMark } from "@sluice/working-folder";
 
 export interface MailsWish {
   readonly workingDir: string;
-  readonly batch: BatchId;
+  readonly batch: BatchPlace;
   /** How many reports there may have been. */
   readonly reports: number;
   readonly withAddresses: boolean;
@@ -26,8 +26,12 @@ export async function mailsSent({ workingDir, batch, reports, withAddresses }: M
   return found.filter((mail) => mail !== null).map((mail) => ({ ...mail, to: withAddresses ? mail.to : null }));
 }
 
-async function readMark(folder: ContainedFolder, batch: BatchId, number: number | "queued"): Promise<MailSent | null> {
-  const name = `${batch}/${mailMarkFile(number)}`;
+async function readMark(
+  folder: ContainedFolder,
+  batch: BatchPlace,
+  number: number | "queued",
+): Promise<MailSent | null> {
+  const name = `${batchFolder(batch)}/${mailMarkFile(number)}`;
   const [facts, raw] = await Promise.all([folder.stat(name), folder.read(name)]);
   const mark = raw.ok ? parseMailMark(raw.value.toString("utf8")) : null;
   if (!facts.ok || mark === null) return null;

@@ -17,7 +17,7 @@ export function checkPayloadStage(ports: CheckPayloadPorts): JobStage {
 }
 
 async function checkPayload(ports: CheckPayloadPorts, job: Job, ctx: JobContext): Promise<Outcome> {
-  const located = placeOf(job.batchId, job.configuration);
+  const located = placeOf(job, job.configuration);
   if (!located.ok) return outcomeOfFault(located);
   switch (job.configuration.payload_type) {
     case "file":

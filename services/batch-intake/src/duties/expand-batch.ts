@@ -1,6 +1,13 @@
 /** Processing batches with rows left: each row becomes a job, from exactly the row at which the cursor stands. */
 import { manifestRows } from "@sluice/ingest-formats";
-import { type Batch, CHUNK_ROWS, type ExpandResult, type Expansion, type JobSpec } from "@sluice/queue-core";
+import {
+  type Batch,
+  CHUNK_ROWS,
+  type ExpandResult,
+  type Expansion,
+  type JobSpec,
+  placeOfBatch,
+} from "@sluice/queue-core";
 import { type BatchContext, type BatchOutcome, type BatchStage, retry, snooze } from "@sluice/stage-runtime";
 import type { Payloads, ProfileOf } from "../ports.ts";
 import type { Quotas } from "../quota/quotas.ts";
@@ -84,7 +91,7 @@ async function specsOfRows(
   facts: BatchFacts,
   signal: AbortSignal,
 ): Promise<Specs | BatchOutcome> {
-  const frozen = await payloads.frozenManifest(batch.id, expansion.digest, signal);
+  const frozen = await payloads.frozenManifest(placeOfBatch(batch), expansion.digest, signal);
   // Rows may have become jobs: the batch cannot fail any more, people must bring the manifest back.
   if (!frozen.ok) return retry(frozen.code, frozen.message);
   const frozenRows = await frozenRowsOf(batch.submission.type, payloads.read(frozen.path));

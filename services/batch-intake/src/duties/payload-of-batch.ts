@@ -1,5 +1,5 @@
 import { detectPayloadType, manifestKindOf, parseDigest, type ManifestKind } from "@sluice/ingest-formats";
-import type { Batch } from "@sluice/queue-core";
+import { type Batch, placeOfBatch } from "@sluice/queue-core";
 import { type JobPayloadType, rowOfType, TAKEN_TYPES, typeOfSubmission } from "../payload-types.ts";
 import type { PayloadFault, PayloadPlace, Payloads } from "../ports.ts";
 import { type Upload, uploadsOf } from "../submission/uploads.ts";
@@ -20,7 +20,7 @@ export async function payloadOfBatch(
   let type = typeOfSubmission(submission.type);
   if (type === null) {
     const { profile_name: profile, payload_url: url } = submission;
-    const head = await payloads.head({ batch: id, profile, url }, signal);
+    const head = await payloads.head({ batch: placeOfBatch({ id, submission }), profile, url }, signal);
     if (!head.ok) return head;
     type = detectPayloadType(head.name, head.text);
   }
@@ -64,7 +64,8 @@ export function placeOf(
     readonly digest_value?: string | undefined;
   },
 ): { readonly ok: true; readonly place: PayloadPlace } | PayloadFault {
-  const place = { batch, profile: of.profile_name, url: of.payload_url };
+  const { batchId, batchEpoch } = batch;
+  const place = { batch: { batchId, batchEpoch }, profile: of.profile_name, url: of.payload_url };
   // A type without a value says nothing, as in production.
   if (of.digest_type === undefined || of.digest_value === undefined || of.digest_value === "")
     return { ok: true, place };

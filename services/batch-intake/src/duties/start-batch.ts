@@ -1,6 +1,6 @@
 /** Pending batches: the whole manifest is fetched, validated and frozen before the first job is made. */
 import type { ManifestKind } from "@sluice/ingest-formats";
-import type { Batch } from "@sluice/queue-core";
+import { type Batch, placeOfBatch } from "@sluice/queue-core";
 import { type BatchContext, type BatchOutcome, type BatchStage, retry } from "@sluice/stage-runtime";
 import type { Payloads, ProfileOf } from "../ports.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
@@ -34,7 +34,7 @@ async function startManifest(
   kind: ManifestKind,
   ctx: BatchContext,
 ): Promise<BatchOutcome> {
-  const located = placeOf(id, submission);
+  const located = placeOf(placeOfBatch({ id, submission }), submission);
   if (!located.ok) return outcomeOfFault(located);
   await ctx.failpoint("beforeEffect");
   const frozen = await payloads.freezeManifest(located.place, ctx.signal);

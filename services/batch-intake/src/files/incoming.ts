@@ -2,6 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { batchFolder, type BatchPlace } from "@sluice/queue-core";
 import { ContainedFolder, type DigestName, type Digests, IoError, type Outcome } from "@sluice/safe-io";
 import { failure, success } from "./fault.ts";
 import { HEAD_BYTES } from "./head.ts";
@@ -9,8 +10,6 @@ import { meterFile } from "./meter-file.ts";
 
 /** Beside the batches' folders, on the same volume. */
 export const INCOMING = ".incoming";
-/** Folders of batches of another history of the queue, found under a number that has just been given out. */
-const STALE = ".stale";
 const received = (slot: number): string => `received-${slot}`;
 
 export interface StoredUpload {
@@ -33,8 +32,8 @@ export interface IncomingFolder {
   digestsOf(slot: number, algorithms: readonly DigestName[], signal: AbortSignal): Promise<Outcome<Digests>>;
   /** Gives the uploads, in the order of their slots, the names that they keep. */
   nameAll(names: readonly string[]): Promise<Outcome<void>>;
-  /** The folder is the batch's from now on. */
-  becomeBatch(bid: string): Promise<Outcome<void>>;
+  /** The folder is the batch's from now on. ALREADY_THERE: another batch has a folder of that name, which stays as it is. */
+  becomeBatch(batch: BatchPlace): Promise<Outcome<void>>;
   discard(): Promise<void>;
 }
 
@@ -54,11 +53,6 @@ export async function openIncoming(workingDir: string): Promise<IncomingFolders>
     },
     removeOlderThan: (ms) => removeOlderThan(root.value, ms),
   };
-}
-
-/** The number is ours alone: what stands under it was left by another history of the queue. */
-export async function makeWayFor(root: ContainedFolder, bid: string, id: string): Promise<Outcome<void>> {
-  return (await root.stat(bid)).ok ? root.move(bid, root, `${STALE}/${bid}-${id}`) : success(undefined);
 }
 
 async function removeOlderThan(root: ContainedFolder, ms: number): Promise<readonly string[]> {
@@ -88,10 +82,7 @@ function incomingFolder(root: ContainedFolder, folder: ContainedFolder, id: stri
       }
       return success(undefined);
     },
-    async becomeBatch(bid) {
-      const way = await makeWayFor(root, bid, id);
-      return way.ok ? root.move(`${INCOMING}/${id}`, root, bid) : way;
-    },
+    becomeBatch: (batch) => root.move(`${INCOMING}/${id}`, root, batchFolder(batch)),
     async discard() {
       await root.remove(`${INCOMING}/${id}`);
     },

@@ -5,11 +5,11 @@
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { BatchId } from "@sluice/queue-core";
+import { batchFolder, type BatchPlace } from "@sluice/queue-core";
 import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
 import { openBatchFolders } from "@sluice/working-folder";
 import { failure, success } from "./fault.ts";
-import { INCOMING, makeWayFor } from "./incoming.ts";
+import { INCOMING } from "./incoming.ts";
 
 const JOURNALED = ".journaled";
 const REFUSED = ".refused";
@@ -17,19 +17,22 @@ const REFUSED = ".refused";
 export interface KeptUploads {
   /** Takes an incoming folder out of the sweep's reach; on disk when it answers. */
   keep(incoming: string): Promise<Outcome<void>>;
-  /** The folder is the batch's from now on. NOT_FOUND: it is in neither place. */
-  becomeBatch(folder: string, batch: BatchId): Promise<Outcome<void>>;
+  /**
+   * The folder is the batch's from now on. NOT_FOUND: it is in neither place. ALREADY_THERE: another batch has a folder of
+   * that name, which stays as it is.
+   */
+  becomeBatch(folder: string, batch: BatchPlace): Promise<Outcome<void>>;
   /** The number was of no use: the folder waits for another one. */
-  putBack(folder: string, batch: BatchId): Promise<Outcome<void>>;
+  putBack(folder: string, batch: BatchPlace): Promise<Outcome<void>>;
   /** Out of everybody's way, for people to look at; nothing there is fine too. Answers where. */
-  setAside(from: { readonly folder: string } | { readonly batch: BatchId }, name: string): Promise<Outcome<string>>;
+  setAside(from: { readonly folder: string } | { readonly batch: BatchPlace }, name: string): Promise<Outcome<string>>;
   isKept(folder: string): Promise<Outcome<boolean>>;
   discard(folder: string): Promise<void>;
-  /** A record of the journal has, or is about to have, its files under this number; on disk when it answers. */
-  need(batch: BatchId): Promise<Outcome<void>>;
-  needNoMore(batch: BatchId): Promise<void>;
-  /** Lets go of numbers that no record names any more. */
-  needOnly(batches: ReadonlySet<string>): Promise<void>;
+  /** A record of the journal has, or is about to have, its files in this batch's folder; on disk when it answers. */
+  need(batch: BatchPlace): Promise<Outcome<void>>;
+  needNoMore(batch: BatchPlace): Promise<void>;
+  /** Lets go of folders that no record names any more. */
+  needOnly(named: ReadonlySet<string>): Promise<void>;
   /** Gives folders that no record names back to the sweep: their submission was never answered. Answers how many. */
   giveBackAllBut(folders: ReadonlySet<string>): Promise<number>;
 }
@@ -52,18 +55,15 @@ export async function openKeptUploads(workingDir: string, journal: string): Prom
     async becomeBatch(folder, batch) {
       const kept = await isThere(place(folder));
       if (!kept.ok) return kept;
-      if (kept.value) {
-        const way = await makeWayFor(root, batch, folder);
-        return way.ok ? root.move(place(folder), root, batch) : way;
-      }
-      const moved = await isThere(batch);
+      if (kept.value) return root.move(place(folder), root, batchFolder(batch));
+      const moved = await isThere(batchFolder(batch));
       if (!moved.ok) return moved;
       if (moved.value) return success(undefined);
       return failure({ code: "NOT_FOUND", message: `${place(folder)} is not there`, retryable: false });
     },
-    putBack: (folder, batch) => root.move(batch, root, place(folder)),
+    putBack: (folder, batch) => root.move(batchFolder(batch), root, place(folder)),
     async setAside(from, name) {
-      const [source, target] = ["batch" in from ? from.batch : place(from.folder), `${REFUSED}/${name}`];
+      const [source, target] = ["batch" in from ? batchFolder(from.batch) : place(from.folder), `${REFUSED}/${name}`];
       const there = await isThere(source);
       if (!there.ok) return there;
       if (!there.value) return success(target);
@@ -73,11 +73,11 @@ export async function openKeptUploads(workingDir: string, journal: string): Prom
     async discard(folder) {
       await root.remove(place(folder));
     },
-    need: (batch) => folders.need(journal, batch),
-    needNoMore: (batch) => folders.needNoMore(journal, batch),
-    async needOnly(batches) {
+    need: (batch) => folders.need(journal, batchFolder(batch)),
+    needNoMore: (batch) => folders.needNoMore(journal, batchFolder(batch)),
+    async needOnly(named) {
       const needed = await folders.neededBy(journal);
-      for (const batch of needed.filter((each) => !batches.has(each))) await folders.needNoMore(journal, batch);
+      for (const folder of needed.filter((each) => !named.has(each))) await folders.needNoMore(journal, folder);
     },
     async giveBackAllBut(folders) {
       const found = await readdir(join(root.root, JOURNALED, journal)).catch(() => []);

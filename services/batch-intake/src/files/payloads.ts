@@ -1,6 +1,6 @@
 /** The duties' files: manifests and uploads in the working folder, and the way out to fetch them. */
 import { createReadStream } from "node:fs";
-import type { BatchId } from "@sluice/queue-core";
+import type { BatchPlace } from "@sluice/queue-core";
 import {
   type ContainedFolder,
   digestMatches,
@@ -30,7 +30,7 @@ export function openPayloads(files: PayloadFiles): Payloads {
     },
     frozenManifest: (batch, sha256, signal) => frozenManifest(files, batch, sha256, signal),
     async keepManifest(place, job, signal) {
-      const claim = await files.working.claimFolder(place.batch, job.id, job.token);
+      const claim = await files.working.claimFolder(job, job.claim);
       return bring(files, place, claim.ok ? success(claim.value.top) : claim, signal);
     },
     async checkUpload(place, signal) {
@@ -150,7 +150,7 @@ async function digestsOf(
 
 async function frozenManifest(
   { working }: PayloadFiles,
-  batch: BatchId,
+  batch: BatchPlace,
   sha256: string,
   signal: AbortSignal,
 ): Promise<Brought> {

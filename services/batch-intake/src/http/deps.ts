@@ -1,5 +1,6 @@
 import type { CallerLookup } from "@sluice/access";
 import { ERRORS_MAX, type Problem, problem, type ProblemItem, type WallOptions } from "@sluice/http-api";
+import type { BatchPlace } from "@sluice/queue-core";
 import type { Log } from "@sluice/stage-runtime";
 import type { IncomingFolders } from "../files/incoming.ts";
 import type { KeptUploads } from "../files/kept-uploads.ts";
@@ -26,7 +27,7 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly incoming: IncomingFolders;
   /** Of submissions in the journal. */
   readonly uploads: KeptUploads;
-  readonly removeBatchFolder: (bid: string) => Promise<void>;
+  readonly removeBatchFolder: (batch: BatchPlace) => Promise<void>;
   readonly uploadLimits: UploadLimits;
   readonly quotas: Quotas;
   /** For Merritt's `hostname` header. */

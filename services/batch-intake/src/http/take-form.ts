@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { inScope } from "@sluice/access";
 import { callerOf, isStillCaller, type Problem, sendProblem } from "@sluice/http-api";
+import type { Outcome } from "@sluice/safe-io";
 import type { Request, Response } from "express";
 import type { IncomingFolder } from "../files/incoming.ts";
 import { type Acceptance, accept, type WaitingUpload } from "../submission/accept.ts";
@@ -138,6 +139,9 @@ export function waitingUpload(
   names: readonly string[],
 ): WaitingUpload {
   const noSignal = new AbortController().signal;
+  // Once, however often a place is looked for.
+  let naming: Promise<Outcome<void>> | null = null;
+  const nameAll = (): Promise<Outcome<void>> => (naming ??= incoming.nameAll(names));
   return {
     sha256: files.map(({ digests }) => digests.sha256 ?? ""),
     async digestOf(algorithm) {
@@ -146,18 +150,18 @@ export function waitingUpload(
       const computed = await incoming.digestsOf(0, [algorithm], noSignal);
       return computed.ok ? (computed.value[algorithm] ?? null) : null;
     },
-    async becomeBatch(id) {
-      const named = await incoming.nameAll(names);
-      return named.ok ? incoming.becomeBatch(id) : named;
+    async becomeBatch(batch) {
+      const named = await nameAll();
+      return named.ok ? incoming.becomeBatch(batch) : named;
     },
     async keep() {
-      const named = await incoming.nameAll(names);
+      const named = await nameAll();
       const kept = named.ok ? await deps.uploads.keep(incoming.id) : named;
       if (!kept.ok) return { ok: false, why: kept.error.message };
       const folder = incoming.id;
       return { ok: true, upload: { kind: "kept", folder }, discard: () => deps.uploads.discard(folder) };
     },
-    need: (id) => deps.uploads.need(id),
-    drop: (id) => deps.removeBatchFolder(id),
+    need: (batch) => deps.uploads.need(batch),
+    drop: (batch) => deps.removeBatchFolder(batch),
   };
 }

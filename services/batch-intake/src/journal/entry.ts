@@ -2,6 +2,7 @@
 import {
   type BatchId,
   type BatchUuid,
+  FIRST_EPOCH,
   parseBatchId,
   parseBatchUuid,
   records,
@@ -14,7 +15,7 @@ export type JournaledUpload =
   /** In a folder that waits for a number. */
   | { readonly kind: "kept"; readonly folder: string }
   /** Under the number that was reserved, in that tree, before the queue fell silent: the batch may be there already. */
-  | { readonly kind: "numbered"; readonly batch: BatchId; readonly fleet: string };
+  | { readonly kind: "numbered"; readonly batch: BatchId; readonly epoch: number; readonly fleet: string };
 
 export interface Journaled {
   /** Made at acceptance; creating it twice makes it once. */
@@ -25,7 +26,12 @@ export interface Journaled {
 
 const Upload = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("kept"), folder: z.string() }),
-  z.object({ kind: z.literal("numbered"), batch: z.string(), fleet: z.string() }),
+  z.object({
+    kind: z.literal("numbered"),
+    batch: z.string(),
+    epoch: z.number().int().default(FIRST_EPOCH),
+    fleet: z.string(),
+  }),
 ]);
 const Entry = z.object({
   version: z.literal(1),

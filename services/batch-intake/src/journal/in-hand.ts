@@ -5,17 +5,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "@sluice/journal";
-import { type BatchId, parseBatchId } from "@sluice/queue-core";
+import { type BatchId, FIRST_EPOCH, parseBatchId } from "@sluice/queue-core";
 import { z } from "zod";
 import { parseJson } from "./entry.ts";
 
 const NAME = "in-hand.json";
-const Note = z.object({ number: z.number().int(), batch: z.string(), fleet: z.string() });
+const Note = z.object({
+  number: z.number().int(),
+  batch: z.string(),
+  epoch: z.number().int().default(FIRST_EPOCH),
+  fleet: z.string(),
+});
 
 export interface NumberNote {
   /** Of the record. */
   readonly number: number;
   readonly batch: BatchId;
+  readonly epoch: number;
   /** The tree in which the number was reserved. */
   readonly fleet: string;
 }

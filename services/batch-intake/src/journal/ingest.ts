@@ -2,15 +2,16 @@
  * One record of the journal becomes a batch. Everything here may be done again: the UUID makes the batch once, the number
  * is written down before anything moves to it, a refusal is written down before anything is set aside.
  */
-import { type BatchId, formatTimestamp } from "@sluice/queue-core";
-import type { IoFault } from "@sluice/safe-io";
+import { type BatchId, batchId, type BatchPlace, FIRST_EPOCH, formatTimestamp } from "@sluice/queue-core";
+import type { IoFault, Outcome } from "@sluice/safe-io";
 import type { Failpoint } from "@sluice/stage-runtime";
 import type { Clock } from "@sluice/zookeeper";
 import type { KeptUploads } from "../files/kept-uploads.ts";
 import type { IntakeQueue } from "../intake-queue.ts";
 import type { QueueReader } from "../queue-reader.ts";
+import { PLACES_TRIED } from "../submission/accept.ts";
 import type { Journaled } from "./entry.ts";
-import type { InHand } from "./in-hand.ts";
+import type { InHand, NumberNote } from "./in-hand.ts";
 import type { RefusedArea } from "./refused.ts";
 
 export interface IngestPorts {
@@ -19,7 +20,7 @@ export interface IngestPorts {
   readonly uploads: KeptUploads;
   readonly inHand: InHand;
   readonly refused: RefusedArea;
-  readonly removeBatchFolder: (batch: BatchId) => Promise<void>;
+  readonly removeBatchFolder: (batch: BatchPlace) => Promise<void>;
   readonly clock: Clock;
   readonly failpoint: Failpoint;
 }
@@ -33,7 +34,7 @@ export type Ingested =
   | { readonly kind: "again"; readonly why: string; readonly passing: boolean };
 
 /** Where the uploads are now; `batch` is null for a submission without any. */
-type Placed = { readonly kind: "placed"; readonly batch: BatchId | null } | Ingested;
+type Placed = { readonly kind: "placed"; readonly batch: BatchPlace | null } | Ingested;
 
 export async function ingest(ports: IngestPorts, number: number, entry: Journaled): Promise<Ingested> {
   const refusal = ports.refused.of(number);
@@ -48,27 +49,45 @@ async function place(ports: IngestPorts, number: number, { uuid, upload }: Journ
   const fleet = ports.queue.fleet();
   if (fleet === null) return { kind: "later" };
   if (upload.kind === "numbered")
-    return upload.fleet === fleet ? { kind: "placed", batch: upload.batch } : ofAnotherTree(upload.batch);
+    return upload.fleet === fleet ? { kind: "placed", batch: placeOf(upload) } : ofAnotherTree(upload.batch);
   const noted = ports.inHand.of(number);
   if (noted !== null && noted.fleet !== fleet) {
     const kept = await ports.uploads.isKept(upload.folder);
     if (!kept.ok) return again(kept.error);
     if (!kept.value) return ofAnotherTree(noted.batch);
   }
-  const batch = noted?.fleet === fleet ? noted.batch : await takeNumber(ports, number, fleet);
-  if (batch === null) return { kind: "later" };
-  const needed = await ports.uploads.need(batch);
-  if (!needed.ok) return again(needed.error);
-  await ports.failpoint("ingestBeforeMove");
-  const moved = await ports.uploads.becomeBatch(upload.folder, batch);
-  await ports.failpoint("ingestAfterMove");
-  if (moved.ok) return { kind: "placed", batch };
+  const first = noted?.fleet === fleet ? placeOf(noted) : await takeNumber(ports, number);
+  const moved = await moveTo(ports, number, upload.folder, first);
+  if (moved === null) return { kind: "later" };
+  if (moved.ok) return { kind: "placed", batch: moved.value };
   if (moved.error.code !== "NOT_FOUND") return again(moved.error);
   // Gone because an earlier try found the batch there already, and had no use for them?
   const there = await ports.reader.batchOf(uuid);
-  if (there.kind === "found") await ports.uploads.needNoMore(batch);
+  if (there.kind === "found" && first !== null) await ports.uploads.needNoMore(first);
   if (there.kind === "found") return { kind: "ingested", batch: there.value, replayed: true };
   return there.kind === "silence" ? { kind: "later" } : { kind: "refused", why: "its uploads are gone" };
+}
+
+/** To the first number under which nobody has left a folder. Null: ZooKeeper does not answer. */
+async function moveTo(
+  ports: IngestPorts,
+  number: number,
+  folder: string,
+  first: BatchPlace | null,
+): Promise<Outcome<BatchPlace> | null> {
+  let place = first;
+  for (let tries = 0; place !== null; tries += 1) {
+    const needed = await ports.uploads.need(place);
+    if (!needed.ok) return needed;
+    await ports.failpoint("ingestBeforeMove");
+    const moved = await ports.uploads.becomeBatch(folder, place);
+    await ports.failpoint("ingestAfterMove");
+    if (moved.ok) return { ok: true, value: place };
+    if (moved.error.code !== "ALREADY_THERE" || tries >= PLACES_TRIED) return moved;
+    await ports.uploads.needNoMore(place);
+    place = await takeNumber(ports, number);
+  }
+  return null;
 }
 
 const again = ({ message, retryable }: IoFault): Ingested => ({ kind: "again", why: message, passing: retryable });
@@ -78,22 +97,35 @@ const ofAnotherTree = (batch: BatchId): Ingested => ({
   why: `its uploads were moved to ${batch}, which is a number of another tree`,
 });
 
-async function takeNumber({ queue, inHand }: IngestPorts, number: number, fleet: string): Promise<BatchId | null> {
-  const batch = await queue.reserveBatchId();
-  if (batch !== null) await inHand.set({ number, batch, fleet });
-  return batch;
+const placeOf = ({ batch, epoch }: Pick<NumberNote, "batch" | "epoch">): BatchPlace => ({
+  batchId: batch,
+  batchEpoch: epoch,
+});
+
+/** No record has this number. */
+const NOBODYS: NumberNote = { number: 0, batch: batchId(0), epoch: FIRST_EPOCH, fleet: "" };
+
+async function takeNumber({ queue, inHand }: IngestPorts, number: number): Promise<BatchPlace | null> {
+  const place = await queue.reserve();
+  if (place !== null) await inHand.set({ number, batch: place.batchId, epoch: place.batchEpoch, fleet: place.fleet });
+  return place;
 }
 
-async function create(ports: IngestPorts, number: number, entry: Journaled, batch: BatchId | null): Promise<Ingested> {
+async function create(
+  ports: IngestPorts,
+  number: number,
+  entry: Journaled,
+  place: BatchPlace | null,
+): Promise<Ingested> {
   const { uuid, submission, upload } = entry;
-  const created = await ports.queue.create({ uuid, submission, ...(batch === null ? {} : { id: batch }) });
+  const created = await ports.queue.create({ uuid, submission, ...(place === null ? {} : { place }) });
   await ports.failpoint("ingestAfterCreate");
   switch (created.kind) {
     case "created":
     case "replayed":
       // It had been made before, with files of its own: these are the same once more.
-      if (batch !== null && created.id !== batch) await ports.removeBatchFolder(batch);
-      if (batch !== null) await ports.uploads.needNoMore(batch);
+      if (place !== null && created.id !== place.batchId) await ports.removeBatchFolder(place);
+      if (place !== null) await ports.uploads.needNoMore(place);
       return { kind: "ingested", batch: created.id, replayed: created.kind === "replayed" };
     case "conflict":
       return refuse(ports, number, entry, `${created.id} was submitted under the same key with other content`);
@@ -101,10 +133,10 @@ async function create(ports: IngestPorts, number: number, entry: Journaled, batc
       return { kind: "later" };
     case "refused": {
       // Perhaps somebody else numbers in this tree: the next try takes another number.
-      if (upload?.kind === "kept" && batch !== null) {
-        const back = await ports.uploads.putBack(upload.folder, batch);
-        if (back.ok) await ports.inHand.set({ number: 0, batch, fleet: "" });
-        if (back.ok) await ports.uploads.needNoMore(batch);
+      if (upload?.kind === "kept" && place !== null) {
+        const back = await ports.uploads.putBack(upload.folder, place);
+        if (back.ok) await ports.inHand.set(NOBODYS);
+        if (back.ok) await ports.uploads.needNoMore(place);
       }
       return { kind: "again", why: created.detail, passing: false };
     }
@@ -124,7 +156,7 @@ export async function refuse(ports: IngestPorts, number: number, entry: Journale
     if (!aside.ok) return again(aside.error);
   }
   const numbered = entry.upload?.kind === "numbered" ? entry.upload : ports.inHand.of(number);
-  if (numbered !== null) await ports.uploads.needNoMore(numbered.batch);
+  if (numbered !== null) await ports.uploads.needNoMore(placeOf(numbered));
   return { kind: "refused", why };
 }
 
@@ -132,8 +164,8 @@ export async function refuse(ports: IngestPorts, number: number, entry: Journale
 function placesOf({ queue, inHand }: IngestPorts, number: number, { upload }: Journaled) {
   if (upload === null) return [];
   const fleet = queue.fleet();
-  if (upload.kind === "numbered") return upload.fleet === fleet ? [{ batch: upload.batch }] : [];
+  if (upload.kind === "numbered") return upload.fleet === fleet ? [{ batch: placeOf(upload) }] : [];
   const noted = inHand.of(number);
-  const numbered = noted !== null && noted.fleet === fleet ? [{ batch: noted.batch }] : [];
+  const numbered = noted !== null && noted.fleet === fleet ? [{ batch: placeOf(noted) }] : [];
   return [{ folder: upload.folder }, ...numbered];
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Journal, openJournal, replaceFile } from "@sluice/journal";
+import { batchFolder } from "@sluice/queue-core";
 import type { Failpoint, Log } from "@sluice/stage-runtime";
 import type { Clock } from "@sluice/zookeeper";
 import type { IntakeConfig } from "../config.ts";
@@ -48,7 +49,7 @@ export async function openBacklog(
   const inHand = await InHand.open(folder);
   const named = report.damaged.length === 0 && report.missing.length === 0 ? await uploadsIn(journal, inHand) : null;
   const unanswered = named === null ? 0 : await uploads.giveBackAllBut(named.folders);
-  if (named !== null) await uploads.needOnly(named.numbers);
+  if (named !== null) await uploads.needOnly(named.numbered);
   const missing = report.missing.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   const { records: waiting } = journal.stats();
   log.info({ folder, waiting, refused: refused.size, unanswered, cut: report.cut }, "journal opened");
@@ -69,19 +70,19 @@ async function nameOf(folder: string): Promise<string> {
 interface NamedUploads {
   /** That wait for a number. */
   readonly folders: ReadonlySet<string>;
-  /** Of batches under which uploads are, or are about to be. */
-  readonly numbers: ReadonlySet<string>;
+  /** Of batches: uploads are in them, or are about to be. */
+  readonly numbered: ReadonlySet<string>;
 }
 
 /** null when a record cannot be read: nobody knows then which folders are nobody's. */
 async function uploadsIn(journal: Journal, inHand: InHand): Promise<NamedUploads | null> {
-  const [folders, numbers] = [new Set<string>(), new Set<string>()];
+  const [folders, numbered] = [new Set<string>(), new Set<string>()];
   for (const number of journal.waiting()) {
     const entry = entryOf(await journal.read(number));
     if (entry === null) return null;
     if (entry.upload?.kind === "kept") folders.add(entry.upload.folder);
-    const numbered = entry.upload?.kind === "numbered" ? entry.upload : inHand.of(number);
-    if (numbered !== null) numbers.add(numbered.batch);
+    const place = entry.upload?.kind === "numbered" ? entry.upload : inHand.of(number);
+    if (place !== null) numbered.add(batchFolder({ batchId: place.batch, batchEpoch: place.epoch }));
   }
-  return { folders, numbers };
+  return { folders, numbered };
 }

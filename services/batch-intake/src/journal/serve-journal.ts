@@ -1,5 +1,5 @@
 /** The journal as parts of the service: what empties it, and what it says about being ready. */
-import type { BatchId } from "@sluice/queue-core";
+import type { BatchPlace } from "@sluice/queue-core";
 import type { ExtraServer, ServiceParts, StandIn } from "@sluice/stage-runtime";
 import { journalMetrics } from "../metrics.ts";
 import { makeIntakeQueue } from "../intake-queue.ts";
@@ -9,7 +9,7 @@ import type { OpenBacklog } from "./open-backlog.ts";
 
 export function ingesterServer(
   opened: OpenBacklog,
-  removeBatchFolder: (batch: BatchId) => Promise<void>,
+  removeBatchFolder: (batch: BatchPlace) => Promise<void>,
   { clock, log, registry, queue, aborting }: ServiceParts,
   drain: boolean,
 ): ExtraServer {

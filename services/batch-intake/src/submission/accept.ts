@@ -8,6 +8,7 @@ import { inScope } from "@sluice/access";
 import { type DigestAlgorithm, parseDigestAlgorithm, type Profile } from "@sluice/ingest-formats";
 import {
   type BatchId,
+  type BatchPlace,
   type BatchUuid,
   batchUuidFromKey,
   batchUuidFromRandom,
@@ -18,7 +19,7 @@ import {
 import type { Outcome } from "@sluice/safe-io";
 import { currentTraceparent, newTraceparent } from "@sluice/tracing";
 import type { Clock } from "@sluice/zookeeper";
-import type { IntakeQueue } from "../intake-queue.ts";
+import type { IntakeQueue, Reserved } from "../intake-queue.ts";
 import type { Backlog, KeptUpload } from "../journal/backlog.ts";
 import type { ProfileOf } from "../ports.ts";
 import { bytesOf } from "../quota/in-progress.ts";
@@ -59,13 +60,13 @@ export interface WaitingUpload {
   readonly sha256: readonly string[];
   /** Of the first file, in lower case hexadecimal; null when it could not be computed. */
   readonly digestOf: (algorithm: DigestAlgorithm) => Promise<string | null>;
-  readonly becomeBatch: (id: BatchId) => Promise<Outcome<void>>;
+  readonly becomeBatch: (batch: BatchPlace) => Promise<Outcome<void>>;
   /** Keeps them for a submission in the journal. */
   readonly keep: () => Promise<KeptUpload>;
   /** It is its batch's already, and a journal will name it: nobody may remove it meanwhile. */
-  readonly need: (id: BatchId) => Promise<Outcome<void>>;
+  readonly need: (batch: BatchPlace) => Promise<Outcome<void>>;
   /** The batch turned out to be there already, or was refused: its folder is of no use. */
-  readonly drop: (id: BatchId) => Promise<void>;
+  readonly drop: (batch: BatchPlace) => Promise<void>;
 }
 
 export interface AcceptRequest {
@@ -174,17 +175,18 @@ const nothingToDiscard = (): Promise<void> => Promise.resolve();
 async function keepUpload(upload: WaitingUpload | null, numbered: Lost["numbered"]): Promise<KeptUpload> {
   if (upload === null) return { ok: true, upload: null, discard: nothingToDiscard };
   if (numbered === null) return upload.keep();
-  const needed = await upload.need(numbered.batch);
+  const needed = await upload.need(numbered);
   if (!needed.ok) return { ok: false, why: needed.error.message };
   // Its batch may be there: the folder stays where it is, whatever becomes of the record.
-  return { ok: true, upload: { kind: "numbered", ...numbered }, discard: nothingToDiscard };
+  const { batchId: batch, batchEpoch: epoch, fleet } = numbered;
+  return { ok: true, upload: { kind: "numbered", batch, epoch, fleet }, discard: nothingToDiscard };
 }
 
 /** Nobody knows whether it was created. */
 interface Lost {
   readonly kind: "lost";
   /** The number under which the uploads already are. */
-  readonly numbered: { readonly batch: BatchId; readonly fleet: string } | null;
+  readonly numbered: Reserved | null;
 }
 const LOST: Lost = { kind: "lost", numbered: null };
 type Created = Exclude<CreateResult, { kind: "lost" }> | { readonly kind: "no-room" } | Lost;
@@ -194,14 +196,34 @@ async function create(queue: AcceptPorts["queue"], { uuid, submission, upload }:
     const created = await queue.create({ uuid, submission });
     return created.kind === "lost" ? LOST : created;
   }
-  const [fleet, id] = [queue.fleet(), await queue.reserveBatchId()];
-  if (id === null || fleet === null) return LOST;
-  const moved = await upload.becomeBatch(id);
-  if (!moved.ok)
-    return moved.error.code === "NO_SPACE" ? { kind: "no-room" } : { kind: "refused", detail: moved.error.message };
-  const created = await queue.create({ uuid, submission, id });
+  const placed = await placeUpload(queue, upload);
+  if (placed === null) return LOST;
+  if (!placed.ok)
+    return placed.error.code === "NO_SPACE" ? { kind: "no-room" } : { kind: "refused", detail: placed.error.message };
+  const place = placed.value;
+  const created = await queue.create({ uuid, submission, place });
   // After a lost answer the batch may be there: its folder stays.
-  if (created.kind === "lost") return { kind: "lost", numbered: { batch: id, fleet } };
-  if (!(created.kind === "created" && created.id === id)) await upload.drop(id);
+  if (created.kind === "lost") return { kind: "lost", numbered: place };
+  if (!(created.kind === "created" && created.id === place.batchId)) await upload.drop(place);
   return created;
+}
+
+/** Folders that others have left under numbers to come: each is passed over, none is touched. */
+export const PLACES_TRIED = 100;
+
+/** Null: ZooKeeper does not answer. */
+async function placeUpload(
+  queue: AcceptPorts["queue"],
+  upload: Pick<WaitingUpload, "becomeBatch">,
+): Promise<Outcome<Reserved> | null> {
+  let taken: Outcome<Reserved> | null = null;
+  for (let tries = 0; tries < PLACES_TRIED; tries += 1) {
+    const place = await queue.reserve();
+    if (place === null) return null;
+    const moved = await upload.becomeBatch(place);
+    if (moved.ok) return { ok: true, value: place };
+    if (moved.error.code !== "ALREADY_THERE") return moved;
+    taken = moved;
+  }
+  return taken;
 }

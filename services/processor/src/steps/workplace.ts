@@ -13,9 +13,9 @@ export interface Workplace {
 
 export async function openWorkplace(job: Job, parts: ProcessorParts): Promise<Step<Workplace>> {
   if (job.files === null) return ended(fail("FILES_MISSING", "no stage has left files for this job"));
-  const kept = await parts.folder.filesOf(job.batchId, job.id, job.files);
+  const kept = await parts.folder.filesOf(job, job.files);
   if (!kept.ok) return diskTrouble(kept.error, parts.diskFullWaitMs);
-  const own = await parts.folder.claimFolder(job.batchId, job.id, job.token);
+  const own = await parts.folder.claimFolder(job, job.claim);
   if (!own.ok) return diskTrouble(own.error, parts.diskFullWaitMs);
   return went({ kept: kept.value, own: own.value });
 }

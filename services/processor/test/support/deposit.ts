@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach } from "@jest/globals";
 import { parseProfile } from "@sluice/ingest-formats";
 import { type Inventory, openInventory } from "@sluice/inventory";
-import { batchId, type Identifiers, type Job, type JobChanges, jobId, jobUuid } from "@sluice/queue-core";
+import { batchId, FIRST_EPOCH, type Identifiers, type Job, type JobChanges, jobId, jobUuid } from "@sluice/queue-core";
 import type { JobContext, Log, ObjectLockName, Outcome } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { noidMinter } from "../../src/minter/noid-minter.ts";
@@ -133,6 +133,7 @@ export class Laboratory {
       id,
       uuid: jobUuid(id, "a-history"),
       batchId: batch,
+      batchEpoch: FIRST_EPOCH,
       state: "Processing",
       attempt: 1,
       retryCount: 0,
@@ -146,8 +147,8 @@ export class Laboratory {
         deposit.identifiers === undefined ? null : { primary_id: null, local_id: [], ...deposit.identifiers },
       metadata: deposit.metadata ?? null,
       inventory: null,
-      files: 5,
-      token: 7,
+      files: { epoch: FIRST_EPOCH, token: 5 },
+      claim: { epoch: FIRST_EPOCH, token: 7 },
     });
   }
 }
@@ -182,7 +183,8 @@ export class JobInHand {
 
   /** `crashAt`: the number of the failpoint at which the process dies; 0 = never. */
   async run(crashAt = 0): Promise<Attempt> {
-    this.#job = { ...this.#job, token: this.#job.token + 2, attempt: this.#job.attempt + 1 };
+    const { claim, attempt } = this.#job;
+    this.#job = { ...this.#job, claim: { ...claim, token: claim.token + 2 }, attempt: attempt + 1 };
     const ctx = this.#context(crashAt);
     try {
       return await processingStage(this.#laboratory.parts).handle(this.#job, ctx);

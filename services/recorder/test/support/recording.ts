@@ -1,7 +1,7 @@
 /** A recorder over a real store folder and a real database file. */
 import { join } from "node:path";
 import { type Inventory, openInventory } from "@sluice/inventory";
-import { batchId, type Job, jobId } from "@sluice/queue-core";
+import { batchId, FIRST_EPOCH, type Job, jobId } from "@sluice/queue-core";
 import { type JobContext, type Outcome, silentLog } from "@sluice/stage-runtime";
 import Database from "libsql";
 import { recordingStage } from "../../src/record.ts";
@@ -103,6 +103,7 @@ function jobOf({ number = 1, ark = ARK, manifestUrl }: RecordingJob): Job {
     id,
     uuid: uuidOf(id) as Job["uuid"],
     batchId: batchId(1),
+    batchEpoch: FIRST_EPOCH,
     state: "Recording",
     attempt: 1,
     retryCount: 0,
@@ -115,7 +116,7 @@ function jobOf({ number = 1, ark = ARK, manifestUrl }: RecordingJob): Job {
     identifiers: { primary_id: ark, local_id: [] },
     metadata: null,
     inventory: manifestUrl === "" ? null : { manifest_url: manifestUrl, mode: "add" },
-    files: 5,
-    token: 9,
+    files: { epoch: FIRST_EPOCH, token: 5 },
+    claim: { epoch: FIRST_EPOCH, token: 9 },
   };
 }

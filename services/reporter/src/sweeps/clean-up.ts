@@ -52,8 +52,8 @@ async function expired(
 
 /** A reporter that died after the nodes were gone left the folder: nobody else would ever name it. */
 async function finishOthersWork(recycled: RecycleArea, ctx: SweepContext): Promise<void> {
-  for (const id of await recycled.list()) {
-    const batch = await ctx.queue.session.exists(paths.batch(id));
-    if (batch.ok && batch.value === null) await recycled.remove(id);
+  for (const place of await recycled.list()) {
+    const batch = await ctx.queue.session.exists(paths.batch(place.batchId));
+    if (batch.ok && batch.value === null) await recycled.remove(place);
   }
 }

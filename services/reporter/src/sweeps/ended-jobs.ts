@@ -1,6 +1,8 @@
 import {
   type JobId,
+  type JobPlace,
   paths,
+  placeOfJob,
   type QueueContext,
   type QueueEntry,
   readJobs,
@@ -39,12 +41,12 @@ async function clear(
   folders: JobFolders,
   ctx: SweepContext,
 ): Promise<void> {
-  const batches = await batchesOf(ctx.queue, entries, state);
+  const places = await placesOf(ctx.queue, entries, state);
   await Promise.all(
     entries.map(async (entry) => {
-      const batch = batches.get(entry.id);
-      if (batch === undefined) return;
-      const removed = await folders.removeJob(batch, entry.id);
+      const place = places.get(entry.id);
+      if (place === undefined) return;
+      const removed = await folders.removeJob(place);
       if (!removed.ok) {
         ctx.log.error({ job_id: entry.id, why: removed.error.message }, "the job's folder cannot be removed yet");
         return;
@@ -56,11 +58,11 @@ async function clear(
 }
 
 /** Only jobs that are where their entry says: an entry alone is a rumour. */
-async function batchesOf(
+async function placesOf(
   queue: QueueContext,
   entries: readonly QueueEntry[],
   state: string,
-): Promise<ReadonlyMap<JobId, string>> {
+): Promise<ReadonlyMap<JobId, JobPlace>> {
   const views =
     (await readJobs(
       queue.session,
@@ -68,7 +70,9 @@ async function batchesOf(
     )) ?? [];
   return new Map(
     views.flatMap((view) =>
-      view.kind === "found" && view.value.status.status === state ? [[view.value.id, view.value.batchId] as const] : [],
+      view.kind === "found" && view.value.status.status === state
+        ? [[view.value.id, placeOfJob(view.value)] as const]
+        : [],
     ),
   );
 }
