@@ -3,7 +3,7 @@ import { NOT_CONFIGURED } from "./calls.ts";
 import { cleanUpHandler } from "./clean-up.ts";
 import { depositHandler } from "./deposit.ts";
 import { fsckReportHandler, type OnFindings } from "./fsck-report.ts";
-import type { FleetHandler } from "./handler.ts";
+import { EXIT, type FleetHandler } from "./handler.ts";
 import { patient, type Pause } from "./patient.ts";
 import { purgeHandler, type Purges } from "./purge.ts";
 import { snapshotHandler } from "./snapshot.ts";
@@ -17,6 +17,8 @@ export interface FleetPorts {
   readonly purges: Purges;
   readonly nowMs: () => number;
   readonly pause: Pause;
+  /** A run of this type has succeeded. */
+  readonly onDone: (type: string) => Promise<void>;
   /** Called with every report, also with one that found nothing. */
   readonly onFindings: OnFindings;
 }
@@ -50,5 +52,18 @@ export function fleetHandlers(ports: FleetPorts): HandlerOf {
     ],
     [FLEET_TYPES.deposit, intake === null ? without("the intake", "INTAKE_URL") : depositHandler(intake, ports.pause)],
   ]);
-  return (name) => handlers.get(name.split("/").slice(0, 2).join("/")) ?? null;
+  return (name) => {
+    const type = name.split("/").slice(0, 2).join("/");
+    const handler = handlers.get(type);
+    return handler === undefined ? null : telling(handler, () => ports.onDone(type));
+  };
 }
+
+/** It says so only when it is done: one that is refused by somebody it needs is alive, and does nothing. */
+const telling =
+  (handler: FleetHandler, onDone: () => Promise<void>): FleetHandler =>
+  async (job, signal) => {
+    const found = await handler(job, signal);
+    if (found.exit === EXIT.done || found.exit === EXIT.lookAtIt) await onDone();
+    return found;
+  };

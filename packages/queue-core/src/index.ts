@@ -55,6 +55,7 @@ export type {
   BatchStatus,
   CallbackBody,
   CallbackRecord,
+  ChoreRecord,
   EventKind,
   Expansion,
   FleetEpoch,
@@ -139,6 +140,7 @@ export {
 } from "./expansion.ts";
 export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
 export { readReport, storeReport } from "./reports.ts";
+export { type Chore, choreDone, CHORES, expectChore, readChores, RUNNERS_CHORES } from "./chores.ts";
 export { auditedJobs, auditHash, auditProblem, isAmongJobs } from "./audit.ts";
 export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator } from "./operator.ts";
 export type { LastChange } from "./who-won.ts";

@@ -109,6 +109,8 @@ export const paths = {
   /** What a job in Notify is telling: frozen before it is first said. */
   callbackBodies: "/fleet/callback-bodies",
   callbackBody: (id: JobId) => `/fleet/callback-bodies/${id}`,
+  chores: "/fleet/chores",
+  chore: (name: string) => `/fleet/chores/${name}`,
   keys: "/fleet/keys",
   keysOfDay: (day: string) => `/fleet/keys/${day}`,
   key: (day: string, uuid: BatchUuid) => `/fleet/keys/${day}/${uuid}`,
@@ -157,6 +159,7 @@ export const DIRECTORIES: readonly string[] = [
   ...STAGES.map(paths.stageWorkers),
   paths.callbacks,
   paths.callbackBodies,
+  paths.chores,
   paths.keys,
   paths.reports,
   paths.operations,

@@ -43,6 +43,12 @@ export const FLEET_METRICS: readonly SnapshotMetric<FleetSurvey>[] = [
     values: ({ batchAgesMs }) => batchAgesMs.map(([state, ageMs]) => [{ state }, ageMs / 1000]),
   },
   {
+    name: "sluice_chore_last_success_timestamp_seconds",
+    help: "When what keeps the fleet's house was last done, in Unix time: clean-up, archive, ordered-clean-up (the job fleet/clean-up), purge, snapshot, fsck-report; of what never was, since when it is expected",
+    labels: ["chore"],
+    values: ({ choresDoneMs }) => [...choresDoneMs].map(([chore, doneMs]) => [{ chore }, doneMs / 1000]),
+  },
+  {
     name: "sluice_queue_paused",
     help: "1 while the queue is paused (scope ingest); how many stages are paused, how many collections held",
     labels: ["scope"],

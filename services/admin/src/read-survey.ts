@@ -6,6 +6,7 @@ import {
   type JobState,
   paths,
   peek,
+  readChores,
   readHolds,
   sortEntries,
   type Stage,
@@ -29,7 +30,8 @@ interface Counts {
 export async function readSurvey(session: Session, fleetId: string, nowMs: number): Promise<FleetSurvey | null> {
   const holds = await readHolds(session);
   const counts = await readCounts(session);
-  if (!holds.ok || counts === null) return null;
+  const chores = await readChores(session);
+  if (!holds.ok || counts === null || chores === null) return null;
   const open = await readOpenBatches(session, counts.batches);
   if (open === null) return null;
   const stages = await Promise.all(
@@ -43,6 +45,7 @@ export async function readSurvey(session: Session, fleetId: string, nowMs: numbe
     batches: counts.batches,
     batchAgesMs: OPEN_BATCH_STATES.map((state) => [state, ageMs(session, open.oldestAtMs[state])]),
     holds: holds.value,
+    choresDoneMs: new Map([...chores].map(([chore, { done }]) => [chore, done])),
     stages: stages.filter((stage) => stage !== null),
   };
 }

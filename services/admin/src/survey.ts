@@ -1,4 +1,4 @@
-import type { BatchState, Holds, JobState, Stage } from "@sluice/queue-core";
+import type { BatchState, Chore, Holds, JobState, Stage } from "@sluice/queue-core";
 
 /** The fleet at a glance. */
 export interface FleetSurvey {
@@ -9,6 +9,8 @@ export interface FleetSurvey {
   /** How long the oldest batch of each open state has been in it; 0 when there is none. */
   readonly batchAgesMs: readonly (readonly [BatchState, number])[];
   readonly stages: readonly StageSurvey[];
+  /** When what keeps the fleet's house was last done, in ms; of what never was: since when it is expected. */
+  readonly choresDoneMs: ReadonlyMap<Chore, number>;
   readonly holds: Pick<Holds, "queuePaused" | "collections" | "pausedStages">;
 }
 

@@ -22,6 +22,9 @@ const signal = new AbortController().signal;
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
+/** Types of which a run succeeded. */
+const done: string[] = [];
+
 function handlers(overrides: Partial<FleetPorts> = {}) {
   return fleetHandlers({
     admin: admin.as("admin"),
@@ -32,6 +35,10 @@ function handlers(overrides: Partial<FleetPorts> = {}) {
     nowMs: () => NOW_MS,
     pause: () => Promise.resolve(),
     onFindings: () => undefined,
+    onDone(type) {
+      done.push(type);
+      return Promise.resolve();
+    },
     ...overrides,
   });
 }
@@ -92,11 +99,19 @@ describe("the fleet's own jobs", () => {
       result: { ordered: 2, standing: 0 },
     });
     expect(await ordered()).toEqual(batches);
+    expect(done.splice(0)).toEqual(["fleet/clean-up", "fleet/clean-up"]);
     // Run again, as after a crash: the orders stand.
     expect(await run("fleet/clean-up", { retentionDays: 1 }, old)).toEqual({
       exit: 200,
       result: { ordered: 0, standing: 2 },
     });
+  });
+
+  test("with a token that has expired is not done, though it runs", async () => {
+    done.splice(0);
+    const expired = makeClient({ baseUrl: admin.url, token: "sluice_no_token_of_ours" });
+    expect((await run("fleet/clean-up", {}, { admin: expired })).exit).toBeGreaterThanOrEqual(400);
+    expect(done).toEqual([]);
   });
 
   test("a snapshot is whole when it has its name; the newest are kept, and what a killed run left goes", async () => {

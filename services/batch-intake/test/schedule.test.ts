@@ -23,6 +23,7 @@ const PORTS: Omit<FleetPorts, "intake"> = {
   nowMs: () => 0,
   pause: () => Promise.resolve(),
   onFindings: () => undefined,
+  onDone: () => Promise.resolve(),
 };
 
 type Kept = Omit<NewJob, "data" | "name"> & { readonly name: string; readonly data: Readonly<Record<string, unknown>> };

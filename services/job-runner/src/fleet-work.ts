@@ -1,6 +1,6 @@
 /** The fleet's own jobs, run here without a handler of anybody's. */
 import { makeClient } from "@sluice/client";
-import { ensureSchedules, fleetHandlers, type OnFindings, type Purges, SYSTEM_TENANT } from "@sluice/fleet-jobs";
+import { ensureSchedules, fleetHandlers, type FleetPorts, type Purges, SYSTEM_TENANT } from "@sluice/fleet-jobs";
 import { failureText, type JobClient } from "@sluice/job-client";
 import { heldToken, type Log } from "@sluice/stage-runtime";
 import { type BodyOf, JOB_HOUSE, JOBS } from "@sluice/wire";
@@ -16,7 +16,7 @@ export function fleetWork(
   config: Settings,
   client: Pick<JobClient, "call">,
   { nowMs, pause }: Pick<LoopPorts, "nowMs" | "pause">,
-  onFindings: OnFindings,
+  { onFindings, onDone }: Pick<FleetPorts, "onFindings" | "onDone">,
 ): LoopPorts["builtIn"] {
   const clientOf = (baseUrl: string | undefined) =>
     baseUrl === undefined ? null : makeClient({ baseUrl, ...heldToken(config.ADMIN_TOKEN, config.ADMIN_TOKEN_FILE) });
@@ -29,6 +29,7 @@ export function fleetWork(
     nowMs,
     pause,
     onFindings,
+    onDone,
   });
   return (job) => {
     const handler = job.tenant === SYSTEM_TENANT ? handlerOf(job.type) : null;

@@ -2,6 +2,7 @@
 import { openJobs, type JobClient } from "@sluice/job-client";
 import { createEgress, type Egress, policyOf } from "@sluice/safe-io";
 import { type ExtraServer, heldToken, type ServiceParts } from "@sluice/stage-runtime";
+import type { Session } from "@sluice/zookeeper";
 import { randomUUID } from "node:crypto";
 import { rmdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +11,7 @@ import { containerRunner } from "./container/container-runner.ts";
 import type { Engine } from "./container/engine.ts";
 import { openFilesets } from "./container/filesets.ts";
 import { engineOf, type EngineWatch, watchEngine } from "./container/open-engine.ts";
+import { expectChores, tellDone } from "./fleet-chores.ts";
 import { fleetWork, makeSchedules } from "./fleet-work.ts";
 import { type RunnerMetrics, runnerMetrics } from "./metrics.ts";
 import { ownPolicy } from "./own-policy.ts";
@@ -57,10 +59,16 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const engineWatch = engine === null ? null : watchEngine(engine, log, (limits) => metrics.engineLimits(limits));
   const instance = randomUUID();
   const runners = runnersOf(config, parts, host, { metrics, egress, own, engine, instance });
+  const session = (): Session | null => parts.queue()?.context.session ?? null;
   const loop: WorkLoop = new WorkLoop({
     queue,
     runners,
-    builtIn: fleetWork(config, client, { nowMs, pause }, (count) => metrics.findings(count)),
+    builtIn: fleetWork(
+      config,
+      client,
+      { nowMs, pause },
+      { onFindings: (count) => metrics.findings(count), onDone: (type) => tellDone(session, type, log) },
+    ),
     concurrency: config.STAGE_CONCURRENCY,
     retry: { maxAgeMs: config.RETRY_MAX_AGE_MS, maxAttempts: null, delayMs: config.RETRY_DELAY_MS },
     log,
@@ -73,7 +81,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     onSettled: (step) => metrics.settled(step),
   });
   const presence = new Presence({
-    session: () => parts.queue()?.context.session ?? null,
+    session,
     name: config.WORKER_ID,
     publicIp: config.PUBLIC_IP,
     system: config.SYSTEM_SCHEDULES,
@@ -154,6 +162,12 @@ function lifeOf(life: Life): Pick<ExtraServer, "start" | "stop"> {
         makeSchedules(client, parts.log, (ms) => pause(ms, over.signal), over.signal).catch((error: unknown) =>
           parts.log.error({ err: error }, "the fleet's own schedules could not be made"),
         );
+      if (config.SYSTEM_SCHEDULES) {
+        const session = (): Session | null => parts.queue()?.context.session ?? null;
+        expectChores(session, (ms) => pause(ms, over.signal), over.signal).catch((error: unknown) =>
+          parts.log.error({ err: error }, "it could not be written what is expected of runners"),
+        );
+      }
       return Promise.resolve();
     },
     async stop() {

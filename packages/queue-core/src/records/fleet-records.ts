@@ -138,5 +138,13 @@ export const OperationSchema = z.object({
 });
 export type OperationRecord = z.infer<typeof OperationSchema>;
 
+export const ChoreSchema = z.object({
+  /** When it was last done, in ms of the server's clock. */
+  done: z.number().int().min(0),
+  /** It never was: `done` is since when it is expected. */
+  expected: z.boolean().optional(),
+});
+export type ChoreRecord = z.infer<typeof ChoreSchema>;
+
 export const KeySchema = z.object({ batch: text, request_digest: text });
 export type KeyRecord = z.infer<typeof KeySchema>;

@@ -1,4 +1,4 @@
-import { type BatchId, type BatchState, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
+import { type BatchId, type BatchState, choreDone, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
 import type { Cleaner } from "../cleaner.ts";
 import { cleanUp, type CleanUpParts, type RecycleArea } from "../clean-up.ts";
@@ -19,18 +19,22 @@ export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: Cle
   everyMs: options.everyMs,
   async run(ctx) {
     await finishOthersWork(parts.recycled, ctx);
-    const states = (await cleaner.isOurs(ctx.queue.session, ctx.log)) ? OVER : [];
+    const isOurs = await cleaner.isOurs(ctx.queue.session, ctx.log);
+    const states = isOurs ? OVER : [];
+    let kept = 0;
     for (const state of states) {
       const ids = await listBatches(ctx.queue.session, state);
       for (const some of chunked(ids, BATCHES_PER_READ)) {
         for (const id of await expired(ctx.queue, state, some, options.retentionMs)) {
           if (ctx.signal.aborted) return;
-          await cleanUp(id, parts, ctx);
+          if ((await cleanUp(id, parts, ctx)).kind === "not-yet") kept += 1;
         }
       }
     }
     const forgotten = await expireKeys(ctx.queue);
     if (forgotten > 0) ctx.log.info({ keys: forgotten }, "old submission keys forgotten");
+    await choreDone(ctx.queue.session, "clean-up");
+    if (isOurs && kept === 0) await choreDone(ctx.queue.session, "archive");
   },
 });
 

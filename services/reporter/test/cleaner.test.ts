@@ -1,0 +1,97 @@
+/** Goal: somebody cleans up, whoever is registered for it, and everybody can see when it was last done. */
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { batchId, type Chore, choreDone, expectChore, paths, readChores, records } from "@sluice/queue-core";
+import type { SweepContext } from "@sluice/stage-runtime";
+import { testWorker, type TestWorker, testZooKeeper } from "@sluice/testkit";
+import { type CLEANERS, makeCleaner } from "../src/cleaner.ts";
+import { cleanUpSweep } from "../src/sweeps/clean-up.ts";
+import { aJobRunner, handlerContext, logbook } from "./support.ts";
+
+const HOUR_MS = 3_600_000;
+let connect: string;
+let worker: TestWorker;
+
+beforeEach(async () => {
+  ({ connect } = await testZooKeeper());
+  worker = await testWorker(connect, "reporter");
+});
+afterEach(() => worker.close());
+
+const doneAgo = async (chore: Chore, hours: number): Promise<void> => {
+  const done = Math.floor(worker.session.serverNowMs() - hours * HOUR_MS);
+  const data = records.chore.encode({ done });
+  expect(await worker.session.multi([{ op: "create", path: paths.chore(chore), data }])).toMatchObject({ ok: true });
+};
+
+describe("clean-up beside a job-runner that is registered", () => {
+  const look = async (log = logbook()) => {
+    const seen: (typeof CLEANERS)[number][] = [];
+    const cleaner = makeCleaner((who) => seen.push(who));
+    const ours = await cleaner.isOurs(worker.session, log.log);
+    expect(seen).toEqual([ours ? "reporter" : "job-runner"]);
+    return { who: seen[0], notes: log.notes };
+  };
+
+  test("is left to it as long as it does it, and taken back when it has not done it for over a day", async () => {
+    const runner = await aJobRunner(connect);
+    await doneAgo("ordered-clean-up", 26);
+    const back = await look();
+    expect(back.who).toBe("reporter");
+    expect(back.notes).toMatchObject([expect.stringMatching(/^warn: .*looked for by .*registered-only/)]);
+
+    await choreDone(worker.session, "ordered-clean-up");
+    expect(await look()).toEqual({ who: "job-runner", notes: [] });
+    await runner.leave();
+    expect((await look()).who).toBe("reporter");
+  });
+
+  test.each([
+    ["has never done it", () => Promise.resolve(true)],
+    ["is expected to do it, and has not yet", () => expectChore(worker.session, "ordered-clean-up")],
+  ])("is done by the reporter while the runner %s", async (_, before) => {
+    const runner = await aJobRunner(connect);
+    await before();
+    expect((await look()).who).toBe("reporter");
+    await runner.leave();
+  });
+});
+
+describe("what the tree says of chores", () => {
+  const sweep = async (mood: "archives" | "refuses"): Promise<void> => {
+    const id = batchId(7);
+    const data = records.batchStatus.encode({ status: "Completed", last_modified: "", message: "" });
+    if (mood === "refuses") {
+      const nodes = [paths.batch(id), paths.fleetBatch("Completed", id)].map((path) => ({
+        path,
+        data: Buffer.alloc(0),
+      }));
+      const all = [...nodes, { path: paths.batchStatus(id), data }];
+      await worker.session.multi(all.map((each) => ({ op: "create", ...each })));
+    }
+    const duty = cleanUpSweep(
+      {
+        archive: { archiveBatch: () => Promise.resolve({ kind: "unavailable", message: "away" }) },
+        recycled: { take: () => Promise.resolve(), remove: () => Promise.resolve(), list: () => Promise.resolve([]) },
+      },
+      makeCleaner(),
+      { everyMs: HOUR_MS, retentionMs: -HOUR_MS },
+    );
+    await duty.run({ ...handlerContext(), queue: worker.ctx, worker: "w" } as SweepContext);
+  };
+  const hoursAgo = async (chore: Chore): Promise<number> => {
+    const done = (await readChores(worker.session))?.get(chore)?.done ?? NaN;
+    return Math.round((worker.session.serverNowMs() - done) / HOUR_MS);
+  };
+
+  test("is that clean-up and archiving were done, when there was nothing to do either", async () => {
+    await doneAgo("archive", 5);
+    await sweep("archives");
+    expect([await hoursAgo("clean-up"), await hoursAgo("archive")]).toEqual([0, 0]);
+  });
+
+  test("is not that archiving was done while the archive refuses a batch", async () => {
+    await doneAgo("archive", 5);
+    await sweep("refuses");
+    expect([await hoursAgo("clean-up"), await hoursAgo("archive")]).toEqual([0, 5]);
+  });
+});
