@@ -1,5 +1,7 @@
 /** `npm run bench`: figures of this machine, as JSON lines. A shared machine varies by half: compare, do not judge. */
+import { parseArgs } from "node:util";
 import { measureConsole } from "./console/measure.ts";
+import { measureDepth } from "./depth/measure.ts";
 import { measureEndurance } from "./endurance.ts";
 import { measureJournal } from "./job-journal.ts";
 import { measureShard } from "./job-shard.ts";
@@ -12,6 +14,7 @@ const USAGE = [
   "npm run bench -- fleet [rows]         a batch through the whole fleet: rate, and peak memory of every process",
   "npm run bench -- manifest [rows]      reading a manifest: rate, and peak memory",
   "npm run bench -- console [jobs]       the operators' API over a deep tree: every page, and one order to many jobs",
+  "npm run bench -- depth [rounds] [--json FILE]   what a claim costs beside 1,000, 10,000 and 100,000 jobs that wait",
   "npm run bench -- shard [cycles]       one shard of the general job queue: whole cycles, jobs that wait, a takeover",
   "npm run bench -- endurance [minutes]  1,000 jobs a second through one shard: nothing may grow",
   "npm run bench -- journal [lines]      adds through the journal of the general job queue, and taking them in",
@@ -19,7 +22,12 @@ const USAGE = [
 ].join("\n");
 
 /** Memory and pages have a limit, unlike rates: false = something was above it. */
-async function run(what: string, count: number | undefined, folder: string | undefined): Promise<boolean> {
+async function run(
+  what: string,
+  count: number | undefined,
+  folder: string | undefined,
+  json: string | null,
+): Promise<boolean> {
   switch (what) {
     case "fleet":
       return await measureFleet(count ?? 10_000);
@@ -27,6 +35,8 @@ async function run(what: string, count: number | undefined, folder: string | und
       return await measureManifest(count ?? 1_000_000);
     case "console":
       return await measureConsole(count ?? 100_000);
+    case "depth":
+      return await measureDepth({ rounds: count ?? 7, json });
     case "shard":
       await measureShard(count ?? 20_000);
       return true;
@@ -47,5 +57,7 @@ async function run(what: string, count: number | undefined, folder: string | und
   }
 }
 
-const [what = "", count, folder] = process.argv.slice(2);
-process.exitCode = (await run(what, count === undefined ? undefined : Number(count), folder)) ? 0 : 1;
+const { values, positionals } = parseArgs({ options: { json: { type: "string" } }, allowPositionals: true });
+const [what = "", count, folder] = positionals;
+const numberOf = (raw: string | undefined): number | undefined => (raw === undefined ? undefined : Number(raw));
+process.exitCode = (await run(what, numberOf(count), folder, values.json ?? null)) ? 0 : 1;

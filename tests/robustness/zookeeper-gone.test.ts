@@ -11,10 +11,12 @@ import { type BatchId, listBucket, paths, readBatch } from "@sluice/queue-core";
 import {
   checkInvariants,
   describeViolation,
+  type Ensemble,
   makeTree,
   openRawSession,
   type OwnZooKeeper,
   ownZooKeeper,
+  startEnsemble,
   testZooKeeper,
   waitFor,
 } from "@sluice/testkit";
@@ -186,6 +188,70 @@ describe("a whole fleet in the middle of a batch", () => {
   test("kept every invariant at every zxid", () => {
     const checked = checkInvariants({ logDir: zk.logDir, root: "/" });
     expect(checked.violations.map(describeViolation)).toEqual([]);
+  });
+});
+
+/** In small: “a worker whose old node is still there takes its place”, packages/stage-runtime/test/service.test.ts. */
+describe("an ensemble whose leaders die", () => {
+  const LEADER_KILLS_APART_MS = 7_000;
+  const DEAD = { WORKER_ID: "downloader-that-dies" };
+  const OTHERS = PIPELINE_SERVICES.filter((service) => service !== "downloader");
+  let ensemble: Ensemble;
+  let fleet: Fleet;
+  let running: readonly Running[];
+  let session: Session;
+
+  async function killLeader(): Promise<OwnZooKeeper> {
+    const leader = await waitFor(() => ensemble.leader(), { what: "a leader" });
+    await leader.kill("SIGKILL");
+    return leader;
+  }
+
+  async function submitted(prefix: string): Promise<BatchId> {
+    const payload_url = content.batchManifest(OBJECTS, prefix);
+    return await fleet.submit(running[0]!, { payload_url, type: "single-file-batch-manifest" });
+  }
+
+  onlyWhole("ends nobody, and claims begin at once after a full outage", async () => {
+    ensemble = await startEnsemble();
+    fleet = await makeFleet({ zookeeper: ensemble.connect, env: ENV });
+    try {
+      running = await fleet.startAll(OTHERS);
+      const first = await fleet.start("downloader", DEAD);
+      await untilReady(first);
+      session = await connectSession({ connect: ensemble.connect, timeoutMs: 30_000 });
+
+      await first.child.kill("SIGKILL");
+      running = [...running, await fleet.start("downloader", DEAD)];
+      const killed = await killLeader();
+      const killedMs = performance.now();
+      await killed.restart();
+      await waitFor(() => performance.now() - killedMs >= LEADER_KILLS_APART_MS);
+      const killedNext = await killLeader();
+      await Promise.all(running.map((each) => untilReady(each)));
+      expect(await untilReported(session, await submitted("leaders-"))).toBe("Completed");
+      await killedNext.restart();
+      expect(await endedOf(running)).toEqual([]);
+
+      await Promise.all(ensemble.servers.map((server) => server.kill("SIGKILL")));
+      await Promise.all(running.slice(1).map(untilNotReady));
+      expect((await post(running[0]!)).status).toBe(202);
+      const lengths = await Promise.all(running.map(async ({ log }) => (await log()).length));
+      const lost = async (each: Running, from: number) => (await each.log()).slice(from).includes('"session":"lost"');
+      await waitFor(async () => (await Promise.all(running.map((each, i) => lost(each, lengths[i]!)))).every(Boolean), {
+        what: "the end of every session",
+      });
+      await Promise.all(ensemble.servers.map((server) => server.restart()));
+      const later = await submitted("outage-");
+      expect(await untilReported(session, later)).toBe("Completed");
+      const logs = await Promise.all(running.map(async ({ log }, i) => (await log()).slice(lengths[i]!)));
+      expect(logs.filter((log) => log.includes("cannot register yet"))).toEqual([]);
+      expect(await endedOf(running)).toEqual([]);
+      await session.close();
+    } finally {
+      await fleet.stop();
+      await ensemble.stop();
+    }
   });
 });
 

@@ -123,7 +123,7 @@ export {
   placeOfJob,
 } from "./places.ts";
 export { initTree, LAYOUT, makeSkeleton, openTree, type TreeObstacle, type TreeResult } from "./tree.ts";
-export { ownerOf } from "./rendezvous.ts";
+export { ownerOf, ownerOfShare, shareOf, SHARES } from "./rendezvous.ts";
 export { liftHold, listEndedHolds, SYSTEM } from "./hold-ends.ts";
 export { type Holds, holdsGuard, type HoldTarget, parkedUntil, parkReason, readHolds } from "./holds.ts";
 export { type IdBlocks, makeIdBlocks } from "./id-blocks.ts";

@@ -22,3 +22,15 @@ export function ownerOf(item: string, workers: readonly string[]): string | null
   }
   return best;
 }
+
+/**
+ * A queue is shared out in so many parts, not entry by entry: who has a part is worked out once for a set of workers, and an
+ * entry costs one hash however many workers there are. Sixty workers have parts of equal size within a tenth or so.
+ */
+export const SHARES = 4_096;
+
+/** Which part an item belongs to: from 0 to SHARES - 1. */
+export const shareOf = (item: string): number => hash(item) % SHARES;
+
+export const ownerOfShare = (share: number, workers: readonly string[]): string | null =>
+  ownerOf(String(share), workers);

@@ -1,7 +1,7 @@
 import { jobId, jobNumber, type QueueEntry } from "@sluice/queue-core";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { type Arrangement, arrange as tiers } from "../src/jobs/arrange.ts";
+import { arrange as tiers } from "../src/jobs/arrange.ts";
 import { Waits } from "../src/jobs/waits.ts";
 
 const entry = (priority: number, number: number): QueueEntry => ({ priority, id: jobId(number) });
@@ -9,12 +9,29 @@ const numbers = (entries: readonly QueueEntry[]): number[] => entries.map(({ id 
 const among = (list: readonly number[]) => (each: QueueEntry) => list.includes(jobNumber(each.id));
 const nobody = (): boolean => false;
 
-const arrange = (queue: readonly QueueEntry[], how: Arrangement): readonly QueueEntry[] =>
-  tiers(queue, how).flatMap(({ items }) => items);
+/** The arrangement, told by entries. */
+type View = { readonly [K in "isOwn" | "isLeftOver" | "isOverdue"]: (entry: QueueEntry) => boolean } & {
+  readonly random: () => number;
+};
 
-function view(patch: Partial<Arrangement>): Arrangement {
-  return { isOwn: nobody, isLeftOver: nobody, isOverdue: nobody, random: () => 0, ...patch };
+function arrange(queue: readonly QueueEntry[], how: View): readonly QueueEntry[] {
+  const sorted = { length: queue.length, priorityAt: (at: number) => queue[at]!.priority };
+  const arranged = tiers(sorted, {
+    isOwn: (at) => how.isOwn(queue[at]!),
+    isLeftOver: (at) => how.isLeftOver(queue[at]!),
+    isOverdue: (at) => how.isOverdue(queue[at]!),
+    random: how.random,
+  });
+  return arranged.flatMap(({ items }) => items.map((at) => queue[at]!));
 }
+
+const view = (patch: Partial<View>): View => ({
+  isOwn: nobody,
+  isLeftOver: nobody,
+  isOverdue: nobody,
+  random: () => 0,
+  ...patch,
+});
 
 describe("the order in which a worker looks at a queue", () => {
   test("is its own part by priority; what others have just got is theirs", () => {
@@ -69,26 +86,26 @@ describe("the order in which a worker looks at a queue", () => {
 describe("a wait", () => {
   test("keeps a job from being looked at until it is over", () => {
     const waits = new Waits();
-    waits.note(jobId(1), 1_500, 1_000);
+    waits.note(entry(5, 1), 1_500, 1_000);
     expect([waits.waits(jobId(1), 1_499), waits.nextAtMs(), waits.waits(jobId(1), 1_500)]).toEqual([
       true,
       1_500,
       false,
     ]);
-    waits.keepOnly(new Set([jobId(1)]), 1_500);
+    waits.keepOnly(() => true, 1_500);
     expect(waits.nextAtMs()).toBeNull();
   });
 
   test("is trusted for half a minute at most, for an operator may shorten it", () => {
     const waits = new Waits();
-    waits.note(jobId(1), 1_000_000, 0);
+    waits.note(entry(5, 1), 1_000_000, 0);
     expect(waits.nextAtMs()).toBe(30_000);
   });
 
   test("is forgotten with its job", () => {
     const waits = new Waits();
-    waits.note(jobId(1), 500, 0);
-    waits.keepOnly(new Set([jobId(2)]), 0);
+    waits.note(entry(5, 1), 500, 0);
+    waits.keepOnly(({ id }) => id === jobId(2), 0);
     expect(waits.nextAtMs()).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { jobId, jobNumber, type JobId, ownerOf } from "@sluice/queue-core";
+import { jobId, jobNumber, type JobId, ownerOfShare, shareOf } from "@sluice/queue-core";
 import type { Watch } from "@sluice/zookeeper";
 import { describe, expect, test } from "@jest/globals";
 import type { Scope } from "../src/engine/scope.ts";
@@ -7,7 +7,7 @@ import { Candidates } from "../src/jobs/candidates.ts";
 
 const WORKERS = ["a", "b"];
 const ids = Array.from({ length: 40 }, (_, i) => jobId(i + 1));
-const ownedBy = (worker: string): JobId[] => ids.filter((id) => ownerOf(id, WORKERS) === worker);
+const ownedBy = (worker: string): JobId[] => ids.filter((id) => ownerOfShare(shareOf(id), WORKERS) === worker);
 const name = (priority: number, id: JobId): string => `${String(priority).padStart(2, "0")}-${id}`;
 
 /** A queue whose time and content the test sets; worker "a" looks at it. */
@@ -84,6 +84,39 @@ describe("the candidates of a worker", () => {
     expect(at.lists).toBe(2);
   });
 
+  test("of a deep queue are listed once for so many that were taken, and otherwise seldom", async () => {
+    const { at, candidates } = queueOf(Array.from({ length: 11_000 }, (_, i) => name(10, jobId(i + 1))));
+    for (const ms of [0, 1_000, 2_000, 2_900]) {
+      at.nowMs = ms;
+      expect(await candidates.next(4)).toHaveLength(4);
+    }
+    expect(at.lists).toBe(1);
+    at.nowMs = 3_000;
+    expect(await candidates.next(100)).toHaveLength(100);
+    expect(at.lists).toBe(2);
+    at.nowMs += 2_000;
+    await candidates.next(9);
+    expect(at.lists).toBe(2);
+    await candidates.next(1);
+    await candidates.next(1);
+    expect(at.lists).toBe(3);
+  });
+
+  test("of which others' have run dry are listed at most a fifth of the time, however often the watch fires", async () => {
+    const theirs = Array.from({ length: 20_000 }, (_, i) => jobId(i + 1)).filter(
+      (id) => ownerOfShare(shareOf(id), WORKERS) === "b",
+    );
+    const { at, candidates } = queueOf(theirs.map((id) => name(10, id)));
+    expect(await candidates.next(4)).toEqual([]);
+    for (let ms = 0; ms < 900; ms += 10) {
+      at.nowMs = ms;
+      at.watches.at(-1)?.();
+      await candidates.next(4);
+    }
+    expect(at.lists).toBeLessThan(25);
+    expect(candidates.idleMs()).toBeLessThan(200);
+  });
+
   test("that have run dry are not listed again before the watch or the poll says so", async () => {
     const { at, candidates } = queueOf([]);
     for (let turn = 0; turn < 3; turn++) expect(await candidates.next(4)).toEqual([]);
@@ -100,7 +133,7 @@ describe("the candidates of a worker", () => {
     const { at, candidates } = queueOf([name(1, first), name(1, second)]);
     at.inHand.add(second);
     expect(idsOf(await candidates.next(4))).toEqual([first]);
-    candidates.wait(first, 500);
+    candidates.wait({ priority: 1, id: first }, 500);
     expect(candidates.idleMs()).toBe(500);
     expect(await candidates.next(4)).toEqual([]);
     at.nowMs = 500;

@@ -1,8 +1,8 @@
-import { jobId, ownerOf, paths, type JobId } from "@sluice/queue-core";
+import { jobId, ownerOfShare, paths, shareOf, type JobId } from "@sluice/queue-core";
 import type { ReadAnswer, Session, Stat } from "@sluice/zookeeper";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { done } from "../src/index.ts";
-import { OVERDUE_MS, OverdueScan } from "../src/jobs/overdue.ts";
+import { type Entries, OVERDUE_MS, OverdueScan } from "../src/jobs/overdue.ts";
 import { downloading, World } from "./support/world.ts";
 
 let world: World;
@@ -32,7 +32,7 @@ describe("two workers of a stage", () => {
     ]);
     while (worked.size < ids.length)
       await Promise.race(fleet.map(({ recorder }) => recorder.settled(recorder.all("settled").length + 1)));
-    const astray = ids.filter((id) => worked.get(id) !== ownerOf(id, ["a", "b"]));
+    const astray = ids.filter((id) => worked.get(id) !== ownerOfShare(shareOf(id), ["a", "b"]));
     expect(astray.length).toBeLessThan(ids.length / 2);
   });
 
@@ -130,15 +130,20 @@ describe("the scan for jobs that wait for over a day", () => {
 
   test("finds them, a few hundred entries a minute, in turn", async () => {
     const entries = Array.from({ length: 1_200 }, (_, i) => ({ priority: 50, id: jobId(i) }));
+    const listed = (count: number): Entries => ({
+      length: count,
+      at: (position) => entries[position]!,
+      positionOf: ({ id }) => entries.slice(0, count).findIndex((entry) => entry.id === id),
+    });
     const old = jobId(700);
     const { session, reads } = sessionWhere((path) => (path.endsWith(old) ? NOW - OVERDUE_MS - 1 : NOW));
     const found: JobId[] = [];
     const scan = new OverdueScan(session, "Downloading", (id) => found.push(id));
-    for (const minute of [0, 0.5, 1, 2, 3]) await scan.look(entries, minute * 60_000);
+    for (const minute of [0, 0.5, 1, 2, 3]) await scan.look(listed(1_200), minute * 60_000);
     expect(reads.map((part) => part.length)).toEqual([500, 500, 200, 500]);
     expect([scan.has(old), scan.has(jobId(1))]).toEqual([true, false]);
     expect(found).toEqual([old]);
-    await scan.look(entries.slice(0, 10), 240_000);
+    await scan.look(listed(10), 240_000);
     expect(scan.has(old)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 /** Several workers of one stage on a real ZooKeeper: whose an entry is, with a clock that stands still. */
-import { jobId, ownerOf, paths } from "@sluice/queue-core";
+import { jobId, ownerOfShare, paths, shareOf } from "@sluice/queue-core";
 import { waitFor } from "@sluice/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { done, type Duty } from "../src/index.ts";
@@ -55,7 +55,9 @@ describe("the workers of a stage", () => {
     const all = await startAll(names);
     await world.addJobs(JOBS.length);
     await waitFor(() => all.flatMap(({ recorder }) => recorder.all("settled")).length === JOBS.length);
-    expect(all.map(claimedBy)).toEqual(names.map((name) => JOBS.filter((id) => ownerOf(id, names) === name)));
+    expect(all.map(claimedBy)).toEqual(
+      names.map((name) => JOBS.filter((id) => ownerOfShare(shareOf(id), names) === name)),
+    );
     expect(await Promise.all(all.map(refusals))).toEqual([0, 0, 0]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { LastTurns, type TierOf, Turns } from "../src/jobs/turns.ts";
+import type { TierOf } from "../src/jobs/tier.ts";
+import { LastTurns, Turns } from "../src/jobs/turns.ts";
 
 /** `a1`: the first job of collection a. */
 const collectionOf = (item: string): string => item.charAt(0);
@@ -32,15 +33,33 @@ describe("within a tier", () => {
     expect([1, 2, 3, 4].flatMap(() => turns.take(1, always))).toEqual(["a1", "b1", "a2", "b2"]);
   });
 
-  test("what is not known yet comes after what is, and in its place once it is known", () => {
+  test("what is not known yet is taken for what stands before it, and is in its place once it is known", () => {
     const known = new Set(["a1", "a3", "b1"]);
     const turns = turnsOf([tier("a1", "a2", "a3", "b1", "b2")], {
       known: (item) => (known.has(item) ? collectionOf(item) : undefined),
     });
+    expect(turns.take(2, always)).toEqual(["a1", "b1"]);
     expect(turns.unknown(9)).toEqual(["a2", "b2"]);
     known.add("a2");
     turns.learned();
-    expect(turns.take(9, always)).toEqual(["a1", "b1", "a2", "a3", "b2"]);
+    expect(turns.take(9, always)).toEqual(["a2", "b2", "a3"]);
+  });
+
+  test("one of another collection is found in the midst of thousands, and does not turn their order round", () => {
+    const items = [...many("a", 6_000), ...many("b", 100), ...many("a", 12_000).slice(6_000)];
+    const known = new Set<string>();
+    const turns = turnsOf([tier(...items)], {
+      known: (item) => (known.has(item) ? collectionOf(item) : undefined),
+    });
+    for (let i = 0; i < 4; i++) {
+      for (const item of turns.unknown(500)) known.add(item);
+      turns.learned();
+    }
+    expect(known.size).toBeLessThanOrEqual(2_000);
+    const taken = turns.take(3_000, always);
+    expect(taken.findIndex((item) => item.startsWith("b"))).toBe(1);
+    const others = taken.filter((item) => item.startsWith("a"));
+    expect(others).toEqual(many("a", others.length));
   });
 });
 

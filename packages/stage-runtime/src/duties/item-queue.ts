@@ -8,10 +8,8 @@ import type { Scope } from "../engine/scope.ts";
 import { SortedNames } from "../engine/sorted-names.ts";
 import type { Waker } from "../engine/waker.ts";
 import { Collections, LEARNED_AT_ONCE } from "../jobs/collections.ts";
+import { takeOverMs } from "../jobs/take-over.ts";
 import { LastTurns, Turns } from "../jobs/turns.ts";
-
-/** As for jobs: what its proper worker has not taken after so long is anybody's. */
-const TAKE_OVER_MS = 1_000;
 
 export class ItemQueue {
   readonly #scope: Scope;
@@ -24,7 +22,8 @@ export class ItemQueue {
   readonly #lastTurns = new LastTurns();
   /** Kept in memory: a new worker, or another one, may try at once. */
   readonly #notBeforeMs = new Map<string, number>();
-  #firstSeenMs = new Map<string, number>();
+  /** From when on an item of others may be taken by anybody. */
+  #anybodysFromMs = new Map<string, number>();
   #backlog: Turns<string>;
   #listed = 0;
   /** When something that waits may be taken; the list must be gone through again then. */
@@ -55,7 +54,9 @@ export class ItemQueue {
     const nowMs = this.#nowMs();
     const isOpen = (name: string): boolean =>
       !this.#isRunning(name) && (this.#notBeforeMs.get(name) ?? -Infinity) <= nowMs;
-    return this.#backlog.take(count, isOpen);
+    const taken = this.#backlog.take(count, isOpen);
+    this.#list.took(taken.length);
+    return taken;
   }
 
   /** Whether there is more to look at without another list. */
@@ -84,7 +85,7 @@ export class ItemQueue {
   idleMs(): number {
     const { pollMs, idlePollMs } = this.#scope.settings;
     const poll = this.#listed > 0 ? pollMs : idlePollMs;
-    return Math.max(1, Math.min(poll, this.#nextAtMs - this.#nowMs()));
+    return Math.max(1, Math.min(poll, this.#nextAtMs - this.#nowMs(), this.#list.outdatedForMs()));
   }
 
   #nowMs(): number {
@@ -111,24 +112,23 @@ export class ItemQueue {
     const names = this.#order.update(listed);
     const present = new Set(names);
     this.#partition.among(workers);
-    this.#partition.keepOnly(present);
     this.#collections.keepOnly(present);
     for (const name of this.#notBeforeMs.keys()) if (!present.has(name)) this.#notBeforeMs.delete(name);
     const own: string[] = [];
     const left: string[] = [];
-    const before = this.#firstSeenMs;
-    this.#firstSeenMs = new Map();
+    const before = this.#anybodysFromMs;
+    const fromMs = nowMs + takeOverMs(this.#scope.random());
+    this.#anybodysFromMs = new Map();
     this.#nextAtMs = Infinity;
     for (const name of names) {
-      const seenMs = before.get(name) ?? nowMs;
-      this.#firstSeenMs.set(name, seenMs);
       const isOwn = this.#partition.isOwn(name);
-      const atMs = Math.max(this.#notBeforeMs.get(name) ?? -Infinity, isOwn ? -Infinity : seenMs + TAKE_OVER_MS);
+      const anybodysFromMs = before.get(name) ?? fromMs;
+      this.#anybodysFromMs.set(name, anybodysFromMs);
+      const atMs = Math.max(this.#notBeforeMs.get(name) ?? -Infinity, isOwn ? -Infinity : anybodysFromMs);
       if (atMs <= nowMs) (isOwn ? own : left).push(name);
       else this.#nextAtMs = Math.min(this.#nextAtMs, atMs);
     }
     this.#backlog = this.#turns(own, left);
     this.#listed = names.length;
-    this.#list.countCost();
   }
 }

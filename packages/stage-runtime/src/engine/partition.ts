@@ -1,15 +1,18 @@
-/** Which items fall to this worker: each is hashed once for a set of workers, however often its directory is listed. */
-import { ownerOf } from "@sluice/queue-core";
+/** Which items fall to this worker. Who has which part of a queue is worked out once for a set of workers. */
+import { ownerOfShare, shareOf, SHARES } from "@sluice/queue-core";
 
-type Owner = (item: string, workers: readonly string[]) => string | null;
+type Owner = (share: number, workers: readonly string[]) => string | null;
+
+const UNKNOWN = -1;
 
 export class Partition {
   readonly #self: string;
   readonly #ownerOf: Owner;
   #workers: readonly string[] = [];
-  #isOwn = new Map<string, boolean>();
+  /** 1 = ours, 0 = another's. */
+  readonly #isOwn = new Int8Array(SHARES).fill(UNKNOWN);
 
-  constructor(self: string, owner: Owner = ownerOf) {
+  constructor(self: string, owner: Owner = ownerOfShare) {
     this.#self = self;
     this.#ownerOf = owner;
   }
@@ -19,20 +22,16 @@ export class Partition {
     const isSame = workers.length === this.#workers.length && workers.every((name, i) => name === this.#workers[i]);
     if (isSame) return;
     this.#workers = workers;
-    this.#isOwn = new Map();
+    this.#isOwn.fill(UNKNOWN);
   }
 
   isOwn(item: string): boolean {
-    if (this.#workers.length < 2) return true;
-    const known = this.#isOwn.get(item);
-    if (known !== undefined) return known;
-    const isOwn = this.#ownerOf(item, this.#workers) === this.#self;
-    this.#isOwn.set(item, isOwn);
-    return isOwn;
+    return this.#workers.length < 2 || this.isOwnShare(shareOf(item));
   }
 
-  keepOnly(present: ReadonlySet<string>): void {
-    if (this.#isOwn.size <= present.size) return;
-    for (const item of this.#isOwn.keys()) if (!present.has(item)) this.#isOwn.delete(item);
+  isOwnShare(share: number): boolean {
+    if (this.#workers.length < 2) return true;
+    if (this.#isOwn[share] === UNKNOWN) this.#isOwn[share] = this.#ownerOf(share, this.#workers) === this.#self ? 1 : 0;
+    return this.#isOwn[share] === 1;
   }
 }

@@ -11,7 +11,6 @@ import {
   peek,
   type QueueEntry,
   type ReadyCandidate,
-  sortEntries,
 } from "@sluice/queue-core";
 import type { Fault } from "@sluice/zookeeper";
 import type { Admission, AdmissionCandidate, AdmissionVerdicts } from "../duty.ts";
@@ -20,6 +19,7 @@ import { Seldom } from "../engine/seldom.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { Waker } from "../engine/waker.ts";
 import { Applicants } from "./applicants.ts";
+import { ListedQueue } from "./listed-queue.ts";
 import { KeptRoom } from "./kept-room.ts";
 import { OddEntries } from "./odd-entries.ts";
 import { OverdueScan } from "./overdue.ts";
@@ -47,6 +47,7 @@ export class AdmissionPicker implements Picker, Passage {
   readonly #state: JobState;
   readonly #room: Room;
   readonly #list: DirectoryList;
+  readonly #queue = new ListedQueue();
   readonly #applicants: Applicants;
   readonly #reasons: Reasons;
   readonly #odd: OddEntries;
@@ -89,7 +90,7 @@ export class AdmissionPicker implements Picker, Passage {
 
   idleMs(): number {
     const { pollMs, idlePollMs } = this.#scope.settings;
-    return this.#anyWaiting ? pollMs : idlePollMs;
+    return Math.max(1, Math.min(this.#anyWaiting ? pollMs : idlePollMs, this.#list.outdatedForMs()));
   }
 
   before(): Promise<Permit> {
@@ -121,16 +122,19 @@ export class AdmissionPicker implements Picker, Passage {
     this.#room.dropSettled();
     const names = await this.#list.read();
     if (names === null) return;
-    const entries = await this.#inOrder(sortEntries(names), startedMs);
+    this.#queue.update(names, startedMs);
+    const entries = await this.#inOrder(startedMs);
     this.#anyWaiting = entries.length > 0;
-    this.#waits.keepOnly(new Set(entries.map(({ id }) => id)), this.#scope.queue.session.serverNowMs());
+    const isThere = (entry: QueueEntry): boolean => this.#queue.positionOf(entry) !== -1;
+    this.#waits.keepOnly(isThere, this.#scope.queue.session.serverNowMs());
     await this.#decide(await this.#real(this.#open(entries)));
     const endedMs = this.#scope.queue.clock.monotonicMs();
     this.#nextRoundMs = endedMs + ROUND_COST_FACTOR * (endedMs - startedMs);
   }
 
-  async #inOrder(sorted: readonly QueueEntry[], nowMs: number): Promise<readonly QueueEntry[]> {
-    await this.#overdue.look(sorted, nowMs);
+  async #inOrder(nowMs: number): Promise<readonly QueueEntry[]> {
+    await this.#overdue.look(this.#queue, nowMs);
+    const sorted = Array.from({ length: this.#queue.length }, (_, position) => this.#queue.at(position));
     const isOverdue = ({ id }: QueueEntry): boolean => this.#overdue.has(id);
     return [...sorted.filter(isOverdue), ...sorted.filter((entry) => !isOverdue(entry))];
   }
@@ -196,8 +200,7 @@ export class AdmissionPicker implements Picker, Passage {
     for (const [i, candidate] of looked.value.entries()) {
       const approved = window[i];
       if (candidate.kind === "ready" && approved !== undefined) ready.push({ candidate, approved });
-      if (candidate.kind === "waiting")
-        this.#waits.note(candidate.entry.id, candidate.readyAtMs, session.serverNowMs());
+      if (candidate.kind === "waiting") this.#waits.note(candidate.entry, candidate.readyAtMs, session.serverNowMs());
       if (candidate.kind === "moved" || candidate.kind === "broken") this.#odd.meet(candidate);
     }
     return true;

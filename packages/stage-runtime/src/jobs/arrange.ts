@@ -1,14 +1,19 @@
-/** The order in which one of several workers looks at the entries of a queue. Pure. */
-import type { QueueEntry } from "@sluice/queue-core";
-import type { TierOf } from "./turns.ts";
+/** The order in which one of several workers looks at the entries of a queue, by their positions in it. Pure. */
+import type { TierOf } from "./tier.ts";
+
+/** In order of priority and age. */
+export interface Sorted {
+  readonly length: number;
+  priorityAt(position: number): number;
+}
 
 export interface Arrangement {
   /** Falls to this worker's part. */
-  readonly isOwn: (entry: QueueEntry) => boolean;
+  readonly isOwn: (position: number) => boolean;
   /** Was there in a list a second or more ago, so that its proper worker has had its chance. */
-  readonly isLeftOver: (entry: QueueEntry) => boolean;
+  readonly isLeftOver: (position: number) => boolean;
   /** Has waited for longer than a day. */
-  readonly isOverdue: (entry: QueueEntry) => boolean;
+  readonly isOverdue: (position: number) => boolean;
   readonly random: () => number;
 }
 
@@ -23,39 +28,41 @@ const ONE_OF = 8;
  * First what is overdue. Then our part, smallest priority first, and with it what others left over, by priority and age.
  * What others have only just got is left to them. A tier has one priority; in those of our own part collections take turns.
  */
-export function arrange(sorted: readonly QueueEntry[], view: Arrangement): readonly TierOf<QueueEntry>[] {
-  const overdue: QueueEntry[] = [];
-  const own: QueueEntry[] = [];
-  const leftOver: QueueEntry[] = [];
-  for (const entry of sorted) {
-    if (view.isOverdue(entry)) overdue.push(entry);
-    else if (view.isOwn(entry)) own.push(entry);
-    else if (leftOver.length < OTHERS_MAX && view.isLeftOver(entry)) leftOver.push(entry);
+export function arrange(queue: Sorted, view: Arrangement): readonly TierOf<number>[] {
+  const overdue: number[] = [];
+  const own: number[] = [];
+  const leftOver: number[] = [];
+  for (let at = 0; at < queue.length; at++) {
+    if (view.isOverdue(at)) overdue.push(at);
+    else if (view.isOwn(at)) own.push(at);
+    else if (leftOver.length < OTHERS_MAX && view.isLeftOver(at)) leftOver.push(at);
   }
-  return [...tiersOf(overdue, true), ...merged(tiersOf(own, true), tiersOf(mixed(leftOver, view.random), false))];
+  const others = tiersOf(queue, mixed(queue, leftOver, view.random), false);
+  return [...tiersOf(queue, overdue, true), ...merged(tiersOf(queue, own, true), others)];
 }
 
-interface EntryTier extends TierOf<QueueEntry> {
+interface EntryTier extends TierOf<number> {
   readonly priority: number;
 }
 
-/** `entries` are in order of priority. */
-function tiersOf(entries: readonly QueueEntry[], takesTurns: boolean): readonly EntryTier[] {
-  const tiers: { readonly priority: number; readonly items: QueueEntry[]; readonly takesTurns: boolean }[] = [];
-  for (const entry of entries) {
+/** `positions` are in order of priority. */
+function tiersOf(queue: Sorted, positions: readonly number[], takesTurns: boolean): readonly EntryTier[] {
+  const tiers: { readonly priority: number; readonly items: number[]; readonly takesTurns: boolean }[] = [];
+  for (const at of positions) {
+    const priority = queue.priorityAt(at);
     const last = tiers.at(-1);
-    if (last?.priority === entry.priority) last.items.push(entry);
-    else tiers.push({ priority: entry.priority, items: [entry], takesTurns });
+    if (last?.priority === priority) last.items.push(at);
+    else tiers.push({ priority, items: [at], takesTurns });
   }
   return tiers;
 }
 
 /** By priority and age, but in no order among neighbours. */
-function mixed(entries: readonly QueueEntry[], random: () => number): readonly QueueEntry[] {
-  return entries
-    .map((entry, i) => ({ entry, block: Math.floor(i / MIXED), chance: random() }))
-    .sort((a, b) => a.entry.priority - b.entry.priority || a.block - b.block || a.chance - b.chance)
-    .map(({ entry }) => entry);
+function mixed(queue: Sorted, positions: readonly number[], random: () => number): readonly number[] {
+  return positions
+    .map((at, i) => ({ at, priority: queue.priorityAt(at), block: Math.floor(i / MIXED), chance: random() }))
+    .sort((a, b) => a.priority - b.priority || a.block - b.block || a.chance - b.chance)
+    .map(({ at }) => at);
 }
 
 /** Both are in order of priority. */
@@ -76,15 +83,15 @@ function merged(own: readonly EntryTier[], others: readonly EntryTier[]): readon
 
 /** Left-overs that are older than what of ours stands beside them; the rest comes after ours. */
 function woven(own: EntryTier, others: EntryTier): readonly EntryTier[] {
-  const items: QueueEntry[] = [];
+  const items: number[] = [];
   let next = 0;
-  for (const [i, entry] of own.items.entries()) {
+  for (const [i, at] of own.items.entries()) {
     const other = others.items[next];
-    if (i % (ONE_OF - 1) === 0 && other !== undefined && other.id < entry.id) {
+    if (i % (ONE_OF - 1) === 0 && other !== undefined && other < at) {
       items.push(other);
       next += 1;
     }
-    items.push(entry);
+    items.push(at);
   }
   const rest = others.items.slice(next);
   return [{ ...own, items }, ...(rest.length === 0 ? [] : [{ ...others, items: rest }])];

@@ -1,34 +1,35 @@
 /** The entries of a queue that are worth a look now, in order; the whole part of this worker is kept at hand. */
-import { type JobId, type JobState, parseQueueEntry, paths, type QueueEntry } from "@sluice/queue-core";
+import { type JobState, paths, type QueueEntry } from "@sluice/queue-core";
+import { Allowance } from "../engine/allowance.ts";
 import { DirectoryList } from "../engine/directory-list.ts";
 import { Partition } from "../engine/partition.ts";
 import type { Scope } from "../engine/scope.ts";
-import { SortedNames } from "../engine/sorted-names.ts";
 import type { Waker } from "../engine/waker.ts";
 import { arrange } from "./arrange.ts";
-import { Collections, LEARNED_AT_ONCE } from "./collections.ts";
+import { LEARNED_AT_ONCE, readCollections } from "./collections.ts";
+import { ListedQueue } from "./listed-queue.ts";
 import { OverdueScan } from "./overdue.ts";
+import { takeOverMs } from "./take-over.ts";
 import { LastTurns, Turns } from "./turns.ts";
 import { Waits } from "./waits.ts";
 
-/** In two lists so far apart, an entry that its proper worker did not take is anybody's. */
-const TAKE_OVER_MS = 1_000;
-/** Workers of an idle stage see a left-over at one moment: they must not all claim it at one moment. */
-const TAKE_OVER_JITTER_MS = 500;
+/** Whose the jobs are is read for so many at once, and then for so many a second: a claim costs the same in a deep queue. */
+const LEARNED_SOON = 10 * LEARNED_AT_ONCE;
+const LEARNED_PER_SECOND = LEARNED_AT_ONCE;
+/** Fewer are not worth a request. */
+const LEARNED_AT_LEAST = 100;
 
 export class Candidates {
   readonly #scope: Scope;
   readonly #list: DirectoryList;
-  readonly #order = new SortedNames(parseQueueEntry);
+  readonly #queue = new ListedQueue();
   readonly #partition: Partition;
   readonly #overdue: OverdueScan;
   readonly #waits = new Waits();
-  /** Others' entries, and from when on each is anybody's. */
-  #anybodysFromMs = new Map<JobId, number>();
-  readonly #collections: Collections;
+  readonly #mayLearn: Allowance;
   readonly #lastTurns = new LastTurns();
-  #backlog: Turns<QueueEntry>;
-  #listedEntries = 0;
+  /** Positions in the queue as listed. */
+  #backlog: Turns<number>;
   /** When the first of the others' fresh entries will have lain for long enough. */
   #leftOverAtMs = Infinity;
 
@@ -37,7 +38,7 @@ export class Candidates {
     this.#list = new DirectoryList(scope, paths.queue(state), waker);
     this.#partition = new Partition(scope.actor.worker);
     this.#overdue = OverdueScan.of(scope, state);
-    this.#collections = new Collections(scope.queue.session);
+    this.#mayLearn = new Allowance(scope.queue.clock, LEARNED_SOON, LEARNED_PER_SECOND);
     this.#backlog = this.#turns([]);
   }
 
@@ -49,20 +50,34 @@ export class Candidates {
     if (this.#waitIsOver() || this.#nowMs() >= this.#leftOverAtMs) this.#list.markOutdated();
     if (this.#list.isDue(except === undefined && this.#backlog.size === 0)) await this.#refill();
     if (except !== undefined || this.#backlog.size > count) await this.#learn();
-    return this.#backlog.take(count, ({ id }) => !this.#scope.inHand.has(id), except);
+    const nowServerMs = this.#serverNowMs();
+    const isOpen = (position: number): boolean => {
+      const { id } = this.#queue.at(position);
+      return !this.#scope.inHand.has(id) && !this.#waits.waits(id, nowServerMs);
+    };
+    const taken = this.#backlog.take(count, isOpen, except);
+    this.#list.took(taken.length);
+    return taken.map((position) => this.#queue.at(position));
   }
 
-  /** A part at a time: what is not known yet is taken after what is. */
+  /** A part at a time: what is not known yet is taken for what stands before it. */
   async #learn(): Promise<void> {
-    const unknown = this.#backlog.unknown(LEARNED_AT_ONCE);
+    const { left } = this.#mayLearn;
+    const unknown = left < LEARNED_AT_LEAST ? [] : this.#backlog.unknown(Math.min(left, LEARNED_AT_ONCE));
     if (unknown.length === 0) return;
-    await this.#collections.learn(unknown.map(({ id }) => id));
+    this.#mayLearn.spend(unknown.length);
+    const ids = unknown.map((position) => this.#queue.at(position).id);
+    const found = await readCollections(this.#scope.queue.session, ids);
+    for (const [i, position] of unknown.entries()) {
+      const collection = found.get(ids[i] ?? "");
+      if (collection !== undefined) this.#queue.learned(position, collection);
+    }
     this.#backlog.learned();
   }
 
-  #turns(tiers: ReturnType<typeof arrange>): Turns<QueueEntry> {
+  #turns(tiers: ReturnType<typeof arrange>): Turns<number> {
     const view = {
-      collectionOf: ({ id }: QueueEntry) => this.#collections.of(id),
+      collectionOf: (position: number) => this.#queue.collectionAt(position),
       inHand: (collection: string) => this.#scope.inHand.of(collection),
     };
     return new Turns(tiers, view, this.#lastTurns);
@@ -70,19 +85,21 @@ export class Candidates {
 
   /** They were looked at and are ready, but there was no room for them. */
   putBack(entries: readonly QueueEntry[]): void {
-    this.#backlog.putBack(entries);
+    const positions = entries.map((entry) => this.#queue.positionOf(entry));
+    this.#backlog.putBack(positions.filter((position) => position !== -1));
   }
 
-  wait(id: JobId, readyAtMs: number): void {
-    this.#waits.note(id, readyAtMs, this.#serverNowMs());
+  wait(entry: QueueEntry, readyAtMs: number): void {
+    this.#waits.note(entry, readyAtMs, this.#serverNowMs());
   }
 
   /** How long nothing will happen unless a watch says otherwise. */
   idleMs(): number {
     const { pollMs, idlePollMs } = this.#scope.settings;
-    const poll = this.#listedEntries > 0 ? pollMs : idlePollMs;
-    const readyAtMs = this.#waits.nextAtMs() ?? Infinity;
-    return Math.max(1, Math.min(poll, readyAtMs - this.#serverNowMs(), this.#leftOverAtMs - this.#nowMs()));
+    const poll = this.#queue.length > 0 ? pollMs : idlePollMs;
+    const readyInMs = (this.#waits.nextAtMs() ?? Infinity) - this.#serverNowMs();
+    const leftOverInMs = this.#leftOverAtMs - this.#nowMs();
+    return Math.max(1, Math.min(poll, readyInMs, leftOverInMs, this.#list.outdatedForMs()));
   }
 
   #nowMs(): number {
@@ -101,40 +118,31 @@ export class Candidates {
   async #refill(): Promise<void> {
     const [names, workers] = await Promise.all([this.#list.read(), this.#scope.members.list()]);
     if (names === null) return;
-    const entries = this.#order.update(names);
     const nowMs = this.#nowMs();
-    await this.#overdue.look(entries, nowMs);
+    const queue = this.#queue;
+    // One moment for all that are seen for the first time: thousands of them must not be thousands of lists.
+    queue.update(names, nowMs + takeOverMs(this.#scope.random()));
     this.#partition.among(workers);
-    const isOwn = ({ id }: QueueEntry): boolean => this.#partition.isOwn(id);
-    this.#rememberOthers(entries, isOwn, nowMs);
-    const present = new Set(entries.map(({ id }) => id));
-    this.#partition.keepOnly(present);
-    const nowServerMs = this.#serverNowMs();
-    this.#waits.keepOnly(present, nowServerMs);
-    this.#collections.keepOnly(present);
-    const open = entries.filter(({ id }) => !this.#scope.inHand.has(id) && !this.#waits.waits(id, nowServerMs));
-    const tiers = arrange(open, {
+    await this.#overdue.look(queue, nowMs);
+    const overdue = new Set(this.#overdue.list().map((entry) => queue.positionOf(entry)));
+    this.#waits.keepOnly((entry) => queue.positionOf(entry) !== -1, this.#serverNowMs());
+    const isOwn = (position: number): boolean => this.#partition.isOwnShare(queue.shareAt(position));
+    this.#leftOverAtMs = this.#firstLeftOverMs(isOwn, nowMs);
+    const tiers = arrange(queue, {
       isOwn,
-      isLeftOver: ({ id }) => nowMs >= (this.#anybodysFromMs.get(id) ?? Infinity),
-      isOverdue: ({ id }) => this.#overdue.has(id),
+      isLeftOver: (position) => nowMs >= queue.anybodysFromMs(position),
+      isOverdue: (position) => overdue.has(position),
       random: this.#scope.random,
     });
     this.#backlog = this.#turns(tiers);
-    this.#listedEntries = entries.length;
-    this.#list.countCost();
   }
 
-  #rememberOthers(entries: readonly QueueEntry[], isOwn: (entry: QueueEntry) => boolean, nowMs: number): void {
-    const before = this.#anybodysFromMs;
-    // One moment for all that are seen for the first time: with thousands of them there are not thousands of lists.
-    const fromMs = nowMs + TAKE_OVER_MS + TAKE_OVER_JITTER_MS * this.#scope.random();
-    this.#anybodysFromMs = new Map();
-    this.#leftOverAtMs = Infinity;
-    for (const entry of entries) {
-      if (isOwn(entry)) continue;
-      const anybodysFromMs = before.get(entry.id) ?? fromMs;
-      this.#anybodysFromMs.set(entry.id, anybodysFromMs);
-      if (anybodysFromMs > nowMs) this.#leftOverAtMs = Math.min(this.#leftOverAtMs, anybodysFromMs);
+  #firstLeftOverMs(isOwn: (position: number) => boolean, nowMs: number): number {
+    let firstMs = Infinity;
+    for (let position = 0; position < this.#queue.length; position++) {
+      const atMs = this.#queue.anybodysFromMs(position);
+      if (atMs > nowMs && atMs < firstMs && !isOwn(position)) firstMs = atMs;
     }
+    return firstMs;
   }
 }

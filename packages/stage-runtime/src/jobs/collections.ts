@@ -22,15 +22,8 @@ export class Collections {
 
   async learn(ids: readonly string[]): Promise<void> {
     const unread = ids.filter((id) => !this.#known.has(id)).slice(0, LEARNED_AT_ONCE);
-    const asked = unread.flatMap((id) => {
-      const path = pathOf(id);
-      if (path === null) this.#known.set(id, "");
-      return path === null ? [] : [{ id, path }];
-    });
-    if (asked.length === 0) return;
-    const answers = await this.#session.readMany(asked.map(({ path }) => ({ get: path })));
-    if (!answers.ok) return;
-    for (const [i, { id }] of asked.entries()) this.#known.set(id, this.#shared(profileIn(id, answers.value[i])));
+    const found = await readCollections(this.#session, unread);
+    for (const [id, collection] of found) this.#known.set(id, this.#shared(collection));
   }
 
   keepOnly(present: ReadonlySet<string>): void {
@@ -42,6 +35,20 @@ export class Collections {
     if (known === undefined) this.#names.set(name, name);
     return known ?? name;
   }
+}
+
+/** By the id of a job or batch; "" stands for what has none, or cannot be read. Nothing where there was no answer. */
+export async function readCollections(session: Session, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const asked = ids.flatMap((id) => {
+    const path = pathOf(id);
+    if (path === null) found.set(id, "");
+    return path === null ? [] : [{ id, path }];
+  });
+  if (asked.length === 0) return found;
+  const answers = await session.readMany(asked.map(({ path }) => ({ get: path })));
+  if (answers.ok) for (const [i, { id }] of asked.entries()) found.set(id, profileIn(id, answers.value[i]));
+  return found;
 }
 
 /** `jid0000000001`, `jid0000000001.2` (a callback), `bid0000000001`. */

@@ -7,13 +7,21 @@ export const OVERDUE_MS = 24 * 60 * 60_000;
 const SCAN_EVERY_MS = 60_000;
 const SCAN_MAX = 500;
 
+/** A queue as listed just now. */
+export interface Entries {
+  readonly length: number;
+  at(position: number): QueueEntry;
+  /** -1: it is not there. */
+  positionOf(entry: QueueEntry): number;
+}
+
 /** Looks at the age of the entries in turn, a few hundred a minute. */
 export class OverdueScan {
   readonly #session: Session;
   readonly #state: JobState;
   readonly #onFound: (id: JobId, waitedMs: number) => void;
   /** Since when they wait. */
-  readonly #overdue = new Map<JobId, number>();
+  readonly #overdue = new Map<JobId, { readonly entry: QueueEntry; readonly sinceMs: number }>();
   #scannedAtMs = -Infinity;
   #next = 0;
 
@@ -30,21 +38,25 @@ export class OverdueScan {
     });
   }
 
+  list(): readonly QueueEntry[] {
+    return [...this.#overdue.values()].map(({ entry }) => entry);
+  }
+
   has(id: JobId): boolean {
     return this.#overdue.has(id);
   }
 
   /** By the server's clock; undefined = it is not overdue. */
   since(id: JobId): number | undefined {
-    return this.#overdue.get(id);
+    return this.#overdue.get(id)?.sinceMs;
   }
 
-  /** `entries`: the queue as listed just now. */
-  async look(entries: readonly QueueEntry[], nowMs: number): Promise<void> {
+  async look(entries: Entries, nowMs: number): Promise<void> {
     if (entries.length === 0 || nowMs - this.#scannedAtMs < SCAN_EVERY_MS) return;
     this.#scannedAtMs = nowMs;
     if (this.#next >= entries.length) this.#next = 0;
-    const part = entries.slice(this.#next, this.#next + SCAN_MAX);
+    const count = Math.min(SCAN_MAX, entries.length - this.#next);
+    const part = Array.from({ length: count }, (_, i) => entries.at(this.#next + i));
     const answers = await this.#session.readMany(
       part.map(({ priority, id }) => ({ get: paths.queueEntry(this.#state, priority, id) })),
     );
@@ -53,20 +65,18 @@ export class OverdueScan {
     this.#next += part.length;
     for (const [i, answer] of answers.value.entries()) {
       const entry = part[i];
-      if (entry !== undefined && answer.kind === "node") this.#weigh(entry.id, answer.node.stat.ctime);
+      if (entry !== undefined && answer.kind === "node") this.#weigh(entry, answer.node.stat.ctime);
     }
   }
 
-  #weigh(id: JobId, sinceMs: number): void {
+  #weigh(entry: QueueEntry, sinceMs: number): void {
     const waitedMs = this.#session.serverNowMs() - sinceMs;
-    if (waitedMs <= OVERDUE_MS || this.#overdue.has(id)) return;
-    this.#overdue.set(id, sinceMs);
-    this.#onFound(id, waitedMs);
+    if (waitedMs <= OVERDUE_MS || this.#overdue.has(entry.id)) return;
+    this.#overdue.set(entry.id, { entry, sinceMs });
+    this.#onFound(entry.id, waitedMs);
   }
 
-  #forgetGone(entries: readonly QueueEntry[]): void {
-    if (this.#overdue.size === 0) return;
-    const there = new Set(entries.map(({ id }) => id));
-    for (const id of this.#overdue.keys()) if (!there.has(id)) this.#overdue.delete(id);
+  #forgetGone(entries: Entries): void {
+    for (const [id, { entry }] of this.#overdue) if (entries.positionOf(entry) === -1) this.#overdue.delete(id);
   }
 }

@@ -76,7 +76,7 @@ export class QueuePicker implements Picker {
         (this.#mayJoin(candidate, ready) ? ready : later).push(candidate);
         return;
       case "waiting":
-        this.#candidates.wait(candidate.entry.id, candidate.readyAtMs);
+        this.#candidates.wait(candidate.entry, candidate.readyAtMs);
         return;
       case "moved":
       case "broken":
