@@ -15,6 +15,7 @@ import { connectSession, type Session } from "@sluice/zookeeper";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
 import { type Fleet, makeFleet, type Running } from "../support/fleet.ts";
+import { doubledIn, linesOf } from "../support/log-lines.ts";
 import { OBSERVER_SESSION_MS } from "../support/watch.ts";
 
 let zk: OwnZooKeeper;
@@ -129,6 +130,13 @@ describe("the whole fleet", () => {
       const left = await Promise.all(batches.map((batch) => readdir(join(fleet.dataDir, "queue", batch))));
       return left.flat().every((name) => !name.startsWith("jid"));
     });
+  });
+
+  test("wrote no line of its logs with a key that stands twice, and a line for each claim", async () => {
+    const lines = await linesOf(fleet.dataDir);
+    expect(doubledIn(lines)).toEqual([]);
+    const claims = lines.filter(({ said }) => said["msg"] === "job claimed" && said["service"] === "recorder");
+    expect(claims).toHaveLength((await storedObjects(join(fleet.dataDir, "store"))).length);
   });
 
   test("kept every invariant at every zxid", () => {

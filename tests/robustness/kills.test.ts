@@ -13,6 +13,7 @@ import { sized } from "../support/campaign.ts";
 import { startDying } from "../support/deaths.ts";
 import { inventoryCounts, mails, storedObjects } from "../support/effects.ts";
 import { type Fleet, makeFleet, PIPELINE_SERVICES, untilReady } from "../support/fleet.ts";
+import { doubledIn, linesOf } from "../support/log-lines.ts";
 import { OBSERVER_SESSION_MS, untilReported } from "../support/watch.ts";
 
 const OBJECTS = sized({ smoke: 8, whole: 24 });
@@ -96,6 +97,15 @@ describe("kill -9 of every service at its steps", () => {
     expect(await mails(fleet.dataDir)).toEqual([`${id}.1.eml`]);
     for (const service of PIPELINE_SERVICES) expect([service, died[service]]).toEqual([service, STEPS[service]]);
     await session.close();
+  });
+
+  test("is in the logs: whose job was taken over from whom, and no key stands twice in a line", async () => {
+    const lines = await linesOf(fleet.dataDir);
+    expect(doubledIn(lines)).toEqual([]);
+    const takenOver = lines.filter(({ said }) => said["lost_worker"] !== undefined);
+    expect(takenOver.length).toBeGreaterThan(0);
+    for (const { said } of takenOver)
+      expect(said).toMatchObject({ level: "warn", job_id: expect.stringMatching(/^jid/), worker: expect.any(String) });
   });
 
   test("kept every invariant at every zxid", () => {

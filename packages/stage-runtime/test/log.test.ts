@@ -1,6 +1,6 @@
 /** A key that stands in a line twice is lost to whoever reads it: which of the two counts is not said anywhere. */
 import { jobId } from "@sluice/queue-core";
-import { waitFor } from "@sluice/testkit";
+import { doubledKeys, waitFor } from "@sluice/testkit";
 import { expect, test } from "@jest/globals";
 import { done, type Log, makeLog, retry } from "../src/index.ts";
 import { downloading, World } from "./support/world.ts";
@@ -9,20 +9,12 @@ function logTo(lines: string[]): Log {
   return makeLog("downloader", "debug", { write: (line: string) => void lines.push(line) });
 }
 
-/** The keys of the outermost object, each as often as it stands there. */
-function keysOf(line: string): string[] {
-  const keys: string[] = [];
-  let depth = 0;
-  for (const [token, key] of line.matchAll(/"((?:[^"\\]|\\.)*)"(?=\s*:)|"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
-    if (token === "{" || token === "[") depth += 1;
-    else if (token === "}" || token === "]") depth -= 1;
-    else if (key !== undefined && depth === 1) keys.push(key);
-  }
-  return keys;
-}
+const doubled = (lines: readonly string[]): string[] => lines.filter((line) => doubledKeys(line).length > 0);
 
-const doubled = (lines: readonly string[]): string[] =>
-  lines.filter((line) => new Set(keysOf(line)).size < keysOf(line).length);
+test("a key that stands twice is found at any depth, and one that stands in two objects is none", () => {
+  expect(doubledKeys('{"a":{"b":1,"c":[{"d":"{\\"a\\":","d":2}]},"e":"a","a":3}')).toEqual(["a.c..d", "a"]);
+  expect(doubledKeys('{"a":{"a":"a"},"b":[{"a":1},{"a":2}],"c":["a","a"]}')).toEqual([]);
+});
 
 test("a child binds anew what its parent had bound, and a line does not repeat it", () => {
   const lines: string[] = [];

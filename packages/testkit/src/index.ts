@@ -21,6 +21,7 @@ export {
   type CertificateRequest,
 } from "./certificates.ts";
 export { cdlWriter, type CdlBatch, type CdlJob, type CdlWriter } from "./cdl-writer.ts";
+export { doubledKeys } from "./doubled-keys.ts";
 export { type Ensemble, startEnsemble } from "./ensemble.ts";
 export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 export { later } from "./later.ts";
