@@ -10,6 +10,7 @@ import {
   parkReason,
 } from "@sluice/queue-core";
 import type { BatchContext, BatchStage } from "../duty.ts";
+import { logSettledBatch } from "./batch-log.ts";
 import { traceJobsMade, tracedBatch, withTraces } from "./batch-trace.ts";
 import { retryDelayMs } from "../engine/backoff.ts";
 import { letGo } from "../engine/let-go.ts";
@@ -54,14 +55,15 @@ export class BatchWork {
 
   async #run(): Promise<ItemResult> {
     const { scope } = this.#parts;
+    const startedMs = scope.queue.clock.monotonicMs();
     this.#log.info({ state: this.#loaded.batch.state }, "batch claimed");
     const outcome = await this.#outcome();
     if (isLost(scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
     const { ending, result } = this.#decide(outcome);
     const settled = await this.#commit(ending, result).catch((error: unknown) => this.#defect(error));
     await scope.failpoint("afterBatchCommit");
-    const why = settled.outcome === "lost" ? {} : whyOf(outcome);
-    this.#log.info({ outcome: settled.outcome, ending: ending.kind, ...why }, "batch settled");
+    const durationMs = scope.queue.clock.monotonicMs() - startedMs;
+    logSettledBatch(this.#log, { said: outcome, ending, result: settled, durationMs });
     return settled;
   }
 
@@ -219,20 +221,5 @@ export class BatchWork {
     const ending: BatchEnding = counted ? { kind: "release", counted } : { kind: "release" };
     await letGo(scope, { batch_id: this.#loaded.batch.id }, () => store.settle(this.#loaded, ending));
     return { kind: "later", outcome, delayMs };
-  }
-}
-
-function whyOf(outcome: BatchOutcome): { readonly why?: string } {
-  switch (outcome.kind) {
-    case "snooze":
-    case "park":
-      return { why: outcome.why };
-    case "retry":
-    case "fail":
-      return { why: `${outcome.code}: ${outcome.message}` };
-    case "start":
-    case "verdict":
-    case "release":
-      return {};
   }
 }

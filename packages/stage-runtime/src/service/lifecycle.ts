@@ -20,7 +20,7 @@ export class Lifecycle {
   constructor(log: Log, onChange: (state: LifeState) => void = () => undefined) {
     this.#log = log;
     this.#onChange = onChange;
-    log.info({ state: this.#state }, "service state");
+    log.info({ state: this.#state, pid: process.pid }, "service state");
   }
 
   get state(): LifeState {
