@@ -29,4 +29,4 @@ export { intentOf, tenantProblem } from "./http/tenancy.ts";
 export { type Door, type Hear, type JobNews } from "./heard.ts";
 export { queueWithBlobs } from "./large-queue.ts";
 export { CONTAINER_JOB, type EtcdJob } from "./etcd/schema.ts";
-export { endingOf, type Ending, payloadOf, payloadsOf, printIds, readAdding } from "./serverless/jobs.ts";
+export { payloadOf, payloadsOf, printIds, readAdding } from "./serverless/jobs.ts";

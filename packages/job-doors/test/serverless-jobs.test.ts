@@ -1,7 +1,7 @@
 /** The serverless document's jobs, mapped to the one model. */
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { isStatus } from "@sluice/job-queue";
-import { endingOf, payloadOf, payloadsOf, printIds, readAdding } from "../src/serverless/jobs.ts";
+import { payloadOf, payloadsOf, printIds, readAdding } from "../src/serverless/jobs.ts";
 import { portsOf } from "./support/http-door.ts";
 import { MemoryQueue } from "./support/memory-queue.ts";
 
@@ -59,17 +59,4 @@ test.each(["a,b", "a|b", "a b", "a/b", ""])("M8: %j is no type", async (type) =>
 
 test("M3: a version is part of the type's name", async () => {
   expect(await add("default", "resize-v2", "x")).toBe("1\n");
-});
-
-test.each([
-  [100, "retry"],
-  [200, "ok"],
-  [299, "ok"],
-  [404, "failed"],
-  [500, "error"],
-  [300, null],
-  [0, null],
-  [600, null],
-])("M17: exit code %d means %s", (exitcode, ending) => {
-  expect(endingOf(exitcode)).toBe(ending);
 });

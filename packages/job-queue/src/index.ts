@@ -57,6 +57,7 @@ export { birthProblem } from "./shard/sealed.ts";
 export { STATUS, type Status } from "./shard/statuses.ts";
 export { FairScheduler, typeKey, type FairnessOptions } from "./scheduler.ts";
 export type { Wanted, WaitingType } from "./memory/ready-index.ts";
+export { EXPECTED_MS, type TenantUsage, Usage } from "./memory/usage.ts";
 export { ownShard, ShardOwner, type OwnerPorts, type Owning, type Quarantined } from "./owner/owner.ts";
 export type { PipelineHooks } from "./owner/pipeline.ts";
 export type { Term } from "./owner/term.ts";

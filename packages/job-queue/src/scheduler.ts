@@ -1,7 +1,8 @@
 /**
  * Whose turn it is, for who serves several tenants or types: stride scheduling. Each tenant has a pass, the smallest goes
- * next and moves on by 1/weight; inside a tenant the same among its types of the highest priority present. Who returns
- * starts where the others are: nobody saves up turns, and nobody waits more than ceil(sum of weights / own weight) picks.
+ * next and moves on by cost/weight; inside a tenant the same among its types of the highest priority present. Who returns
+ * starts where the others are: nobody saves up turns. With equal costs nobody waits more than ceil(sum of weights / own
+ * weight) picks.
  */
 import type { WaitingType } from "./memory/ready-index.ts";
 
@@ -10,14 +11,15 @@ export interface FairnessOptions {
   readonly tenantWeights?: ReadonlyMap<string, number>;
   /** By TENANT/NAME; 1 unless said. */
   readonly typeWeights?: ReadonlyMap<string, number>;
-  /** How many jobs of one tenant may run at once. No bound unless said. */
-  readonly perTenant?: number;
 }
 
 /** A job that has waited longer goes first inside its tenant, whatever its priority. */
 const AGED_MS = 24 * 3_600_000;
 
 export const typeKey = (tenant: string, name: string): string => `${tenant}/${name}`;
+const ONE = (): number => 1;
+/** How far a tenant may fall behind the others by what its jobs have cost: its next turn comes in any case. */
+const DEBT_MAX = 10_000;
 const tenantOf = (key: string): string => key.slice(0, key.indexOf("/"));
 
 /** One level: who of those present goes next. */
@@ -31,7 +33,7 @@ class Strides {
     this.#weights = weights;
   }
 
-  pick(present: ReadonlySet<string>): string | null {
+  pick(present: ReadonlySet<string>, costOf: (each: string) => number = ONE): string | null {
     const floor = this.#floor(present);
     let next: string | null = null;
     let smallest = Infinity;
@@ -43,9 +45,21 @@ class Strides {
     this.#present = present;
     if (next === null) return null;
     this.#reached = smallest;
-    this.#passes.set(next, smallest + 1 / (this.#weights.get(next) ?? 1));
+    this.#passes.set(next, smallest + costOf(next) / this.#weight(next));
     this.#forget(present);
     return next;
+  }
+
+  /** It has cost more than its picks were charged, or with a negative amount less: but nobody goes before whose turn it is. */
+  charge(each: string, amount: number): void {
+    const before = this.#pass(each);
+    const least = Math.min(before, this.#reached);
+    const most = Math.max(before, this.#reached + DEBT_MAX);
+    this.#passes.set(each, Math.min(most, Math.max(least, before + amount / this.#weight(each))));
+  }
+
+  #weight(each: string): number {
+    return this.#weights.get(each) ?? 1;
   }
 
   /** The smallest pass of those who stayed; with none, where the last turn was. */
@@ -70,8 +84,6 @@ export class FairScheduler {
   readonly #options: FairnessOptions;
   readonly #tenants: Strides;
   readonly #types = new Map<string, Strides>();
-  readonly #running = new Map<string, number>();
-  readonly #runningOfTenant = new Map<string, number>();
 
   constructor(options: FairnessOptions = {}) {
     this.#options = options;
@@ -88,28 +100,22 @@ export class FairScheduler {
     return picked === null ? null : typeKey(picked.tenant, picked.name);
   }
 
-  pick(waiting: readonly WaitingType[], now: number): WaitingType | null {
+  /** `costOf`: what a job of this tenant is charged; one turn unless said. */
+  pick(waiting: readonly WaitingType[], now: number, costOf: (tenant: string) => number = ONE): WaitingType | null {
     const byTenant = new Map<string, WaitingType[]>();
     for (const type of waiting) {
-      if (type.count < 1 || this.#isFull(type.tenant)) continue;
+      if (type.count < 1) continue;
       const known = byTenant.get(type.tenant);
       if (known === undefined) byTenant.set(type.tenant, [type]);
       else known.push(type);
     }
-    const tenant = this.#tenants.pick(new Set(byTenant.keys()));
+    const tenant = this.#tenants.pick(new Set(byTenant.keys()), costOf);
     return tenant === null ? null : this.#pickType(tenant, byTenant.get(tenant) ?? [], now);
   }
 
-  jobsStarted(key: string, count: number): void {
-    this.#adjust(key, count);
-  }
-
-  jobsStopped(key: string, count: number): void {
-    this.#adjust(key, -count);
-  }
-
-  running(key: string): number {
-    return this.#running.get(key) ?? 0;
+  /** What has become known since of what a tenant's jobs cost, whoever picked them. In the unit of `costOf`. */
+  charge(tenant: string, amount: number): void {
+    if (amount !== 0) this.#tenants.charge(tenant, amount);
   }
 
   #pickType(tenant: string, types: readonly WaitingType[], now: number): WaitingType | null {
@@ -121,23 +127,4 @@ export class FairScheduler {
     const key = strides.pick(new Set(first.map(({ name }) => typeKey(tenant, name))));
     return first.find(({ name }) => typeKey(tenant, name) === key) ?? null;
   }
-
-  #isFull(tenant: string): boolean {
-    const { perTenant = Infinity } = this.#options;
-    return (this.#runningOfTenant.get(tenant) ?? 0) >= perTenant;
-  }
-
-  /** A stop that was told twice must not make room that is not there. */
-  #adjust(key: string, by: number): void {
-    const before = this.running(key);
-    const after = Math.max(0, before + by);
-    setOrDrop(this.#running, key, after);
-    const tenant = tenantOf(key);
-    setOrDrop(this.#runningOfTenant, tenant, (this.#runningOfTenant.get(tenant) ?? 0) + after - before);
-  }
-}
-
-function setOrDrop(counts: Map<string, number>, key: string, count: number): void {
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

@@ -170,3 +170,41 @@ test("one answer brings a job once, however soon it is offered again", () => {
   bench.pass(1);
   expect(bench.get().view.jobID).toBe(id);
 });
+
+describe("what a tenant's jobs cost", () => {
+  const costs = (bench: Bench, tenant = "default") => {
+    const { content } = bench.run({ verb: "CountJobs", tenant });
+    const [usage] = content.kind === "counts" ? (content.usage ?? []) : [];
+    return [usage?.started, usage?.running, usage?.endedMs, usage?.runningMs];
+  };
+
+  test("is the time from when a job is taken until it ends, is given back, or is taken by another", () => {
+    const bench = new Bench();
+    const [first, second] = [bench.create(), bench.create()];
+    bench.create({ mockRequest: "true" });
+    expect(costs(bench)).toEqual([0, 0, 0, 0]);
+    const taken = [bench.get(), bench.get()];
+    bench.now += 4_000;
+    expect(costs(bench)).toEqual([2, 2, 0, 8_000]);
+    bench.ask("FinishJob", { jobID: first, lease: taken[0]!.token });
+    expect(costs(bench)).toEqual([2, 1, 4_000, 4_000]);
+    bench.ask("UpdateJob", { jobID: second, lease: taken[1]!.token, data: '{"a":1}' });
+    bench.pass(20_000);
+    expect(costs(bench)).toEqual([2, 0, 28_000, 0]);
+    bench.get();
+    bench.ask("RequeueJobs", { jobIDs: `[${second}]` });
+    expect(costs(bench)).toEqual([3, 0, 28_000, 0]);
+    expect(costs(bench, "other")).toEqual([0, 0, 0, 0]);
+  });
+
+  test("of a run that is under way goes on under the next owner, who knows no more of what was before", () => {
+    const bench = new Bench();
+    for (let n = 0; n < 2; n++) bench.create();
+    const taken = bench.get();
+    bench.get();
+    bench.ask("FinishJob", { jobID: taken.view.jobID, lease: taken.token });
+    bench.now += 3_000;
+    bench.takeOver();
+    expect(costs(bench)).toEqual([1, 1, 0, 3_000]);
+  });
+});

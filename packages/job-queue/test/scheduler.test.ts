@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { WaitingType } from "../src/memory/ready-index.ts";
+import { EXPECTED_MS, Usage } from "../src/memory/usage.ts";
 import { FairScheduler, typeKey } from "../src/scheduler.ts";
 
 const type = (tenant: string, over: Partial<WaitingType> = {}): WaitingType => ({
@@ -32,14 +33,28 @@ describe("the scheduler", () => {
   });
 
   test("M24: running counts follow starts and stops, and are never negative", () => {
-    const scheduler = new FairScheduler({ perTenant: 2 });
-    scheduler.jobsStarted("a/x", 2);
-    expect([scheduler.running("a/x"), scheduler.pick([type("a")], 0)]).toEqual([2, null]);
-    scheduler.jobsStopped("a/x", 5);
-    expect(scheduler.running("a/x")).toBe(0);
-    expect(scheduler.pick([type("a")], 0)).not.toBeNull();
-    scheduler.jobsStarted("a/x", 2);
-    expect(scheduler.pick([type("a")], 0)).toBeNull();
+    const usage = new Usage();
+    for (const began of [0, 10]) usage.jobsStarted("a", began);
+    expect(usage.of("a", 30)).toMatchObject({ started: 2, running: 2, endedMs: 0, runningMs: 50, meanMs: EXPECTED_MS });
+    usage.jobsStopped("a", 10, 40);
+    expect(usage.of("a", 50)).toMatchObject({ started: 2, running: 1, endedMs: 30, runningMs: 50, meanMs: 30 });
+    for (const now of [60, 70]) usage.jobsStopped("a", 0, now);
+    expect(usage.of("a", 90)).toMatchObject({ started: 2, running: 0, endedMs: 90, runningMs: 0 });
+    expect(usage.all(90)).toEqual([usage.of("a", 90)]);
+  });
+
+  test("charges move a tenant back, by no more than a bound, and never before whose turn it is", () => {
+    const scheduler = new FairScheduler();
+    const both = [type("a"), type("b")];
+    turns(scheduler, both, 2);
+    scheduler.charge("a", 3);
+    expect(turns(scheduler, both, 5)).toEqual(["b/x", "b/x", "b/x", "a/x", "b/x"]);
+    scheduler.charge("b", -1_000);
+    expect(turns(scheduler, both, 3).filter((key) => key === "b/x").length).toBeLessThanOrEqual(2);
+    scheduler.charge("a", 1_000_000_000);
+    const next = Array.from({ length: 110 }, () => scheduler.pick(both, 0, () => 100)?.tenant);
+    expect(next.slice(0, 95)).not.toContain("a");
+    expect(next).toContain("a");
   });
 
   test("M25: a tenant with one job behind 49 with any number of jobs has its turn within 50 picks, whenever it comes", () => {

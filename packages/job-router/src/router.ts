@@ -9,6 +9,7 @@ import {
   SHARDS,
   type ShardOwner,
   shardOfTenant,
+  type TenantUsage,
 } from "@sluice/job-queue";
 import { Changes } from "./changes.ts";
 import { answerOf, type Outcome } from "./outcome.ts";
@@ -21,7 +22,7 @@ import { Ensemble } from "./seats/ensemble.ts";
 import { Seat } from "./seats/seat.ts";
 import { Board } from "./take/board.ts";
 import { Publisher } from "./take/publisher.ts";
-import { type Take, type TakenJob, Taker, type Waiting } from "./take/take.ts";
+import { type HeardUsage, type Take, type TakenJob, Taker, type Waiting } from "./take/take.ts";
 import type { JobRouter, ReadyType, RouterStats, ShardView } from "./types.ts";
 
 const FIRST = "";
@@ -79,8 +80,9 @@ class Router implements JobRouter {
       secret: peers.secret,
       isOver: (shard, term) => this.#isOver(shard, term),
       depose: (shard, seen) => this.#seats[shard]?.depose(seen),
-      onTypes: (peerId, shard, term, types) => {
-        this.#board.tell(shard, { peerId, term, types });
+      onTypes: (peerId, { shard, term, types, usage = [] }) => {
+        const of = new Map(usage.map((each) => [each.tenant, each]));
+        this.#board.tell(shard, { peerId, term, types, usage: of, atMs: clock.monotonicMs() });
         this.#due.tell();
       },
       onUp: () => this.#review(),
@@ -110,6 +112,7 @@ class Router implements JobRouter {
         board: this.#board,
         due: this.#due,
         waiting: () => this.#waiting(),
+        usageOf: (shard, tenant) => this.#usageOf(shard, tenant),
         ask: async (shard, command) => answerOf(await this.routeShard(shard, command, 0)),
       },
       new FairScheduler({ tenantWeights, typeWeights }),
@@ -168,6 +171,10 @@ class Router implements JobRouter {
 
   take(asked: Take): Promise<readonly TakenJob[]> {
     return this.#taker.take(asked);
+  }
+
+  usage(): readonly TenantUsage[] {
+    return [...this.#owners()].flatMap(([, owner]) => owner.usage);
   }
 
   shardOf(tenant: string): number | null {
@@ -316,6 +323,13 @@ class Router implements JobRouter {
 
   *#owners(): Iterable<readonly [number, ShardOwner]> {
     for (const { shard, serving } of this.#seats) if (serving !== null) yield [shard, serving];
+  }
+
+  #usageOf(shard: number, tenant: string): HeardUsage | null {
+    const serving = this.#seats[shard]?.serving ?? null;
+    if (serving !== null) return { term: `${shard}.${serving.term.term}`, usage: serving.usageOf(tenant) };
+    const told = this.#board.usageOf(shard, tenant, this.#ports.clock.monotonicMs());
+    return told === null ? null : { ...told, term: `${shard}.${told.term}` };
   }
 
   #waiting(): readonly Waiting[] {

@@ -1,5 +1,5 @@
 /** What a router offers. */
-import type { Answer, Command, QueuePort } from "@sluice/job-queue";
+import type { Answer, Command, QueuePort, TenantUsage } from "@sluice/job-queue";
 import type { Outcome } from "./outcome.ts";
 import type { SeatState } from "./seats/seat.ts";
 import type { Take, TakenJob } from "./take/take.ts";
@@ -50,6 +50,8 @@ export interface JobRouter extends QueuePort {
   stats(): RouterStats;
   /** Of the shards that this process serves. */
   ready(): readonly ReadyType[];
+  /** What each tenant's jobs have cost in the present terms of the shards that this process serves. */
+  usage(): readonly TenantUsage[];
   /** Leaves every shard to others. Requests that are under way are answered. */
   stop(): Promise<void>;
 }

@@ -91,3 +91,16 @@ test("who waits gets what comes up at another process, once, and who gives up ge
   gone.abort();
   expect((await Promise.all(both)).flat()).toHaveLength(1);
 });
+
+test("what one process gave away is counted by the others, wherever the owner is", async () => {
+  const [rich, poor] = [tenantOwnedBy(routers[0]!, "rich-"), tenantOwnedBy(routers[2]!, "poor-")];
+  for (const tenant of [rich, poor]) await create(tenant, "share", 40);
+  for (const tenant of [rich, poor]) await isKnown(tenant);
+  const both = { tenants: [rich, poor], types: ["share"] };
+  // This process knows both from now on.
+  expect(new Set((await take({ ...both, limit: 2 })).map(({ tenant }) => tenant))).toEqual(new Set([rich, poor]));
+  await take({ tenants: [rich], types: ["share"], limit: 12 }, 1);
+  await waitFor(() => routers[0]!.router.usage().some(({ tenant, running }) => tenant === rich && running >= 13));
+  const next = await take({ ...both, limit: 10 });
+  expect(next.filter(({ tenant }) => tenant === poor).length).toBeGreaterThanOrEqual(9);
+});

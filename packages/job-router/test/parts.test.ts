@@ -157,8 +157,12 @@ test("a fourth end within a minute makes a shard rest for one", () => {
 test("what others are about to get, and what turned out to be empty, is not offered", () => {
   const board = new Board();
   const type = { tenant: "acme", name: "foo", count: 3, priority: 500, since: 0 };
-  board.tell(4, { peerId: "api-2", term: 1, types: [type] });
+  const usage = { tenant: "acme", started: 4, running: 2, endedMs: 10, runningMs: 30, meanMs: 5 };
+  const told = { peerId: "api-2", term: 1, types: [type], usage: new Map([["acme", usage]]), atMs: 100 };
+  board.tell(4, told);
   expect(board.told(4, "api-2", 1)).toEqual([type]);
+  expect(board.usageOf(4, "acme", 150)).toEqual({ term: 1, usage: { ...usage, runningMs: 130 } });
+  expect([board.usageOf(4, "other", 150), board.usageOf(5, "acme", 150)]).toEqual([null, null]);
   expect([board.told(4, "api-2", 2), board.told(4, "api-3", 1)]).toEqual([[], []]);
   board.promise(4, type, 2);
   expect(board.left(4, type, 0)).toBe(1);
@@ -168,7 +172,7 @@ test("what others are about to get, and what turned out to be empty, is not offe
   board.markEmpty(4, type, 0);
   expect([board.left(4, type, 1), board.nextBelief(1), board.left(4, type, EMPTY_MS)]).toEqual([0, EMPTY_MS, 3]);
   board.markEmpty(4, type, 0);
-  board.tell(4, { peerId: "api-2", term: 1, types: [type] });
+  board.tell(4, told);
   expect(board.left(4, type, 1)).toBe(3);
   board.forget("api-2");
   expect(board.told(4, "api-2", 1)).toEqual([]);

@@ -88,4 +88,5 @@ export {
   QueueType,
 } from "./job-views.ts";
 export { JOBS } from "./jobs.ts";
+export { codeOfExit, codeOfRun, RUN_CODES, RunCode } from "./run-codes.ts";
 export { JOB_HOUSE, Purged } from "./job-house.ts";

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { time } from "./common.ts";
 import { TakenJob } from "./job-commands.ts";
+import { RunCode } from "./run-codes.ts";
 
 export const QUEUED_JOB_STATES = [
   "QUEUED",
@@ -21,7 +22,19 @@ const waiting = {
   oldest_due: time.nullable().describe("since when the oldest of them waits"),
 };
 
-export const QueueTenant = z.object({ tenant: z.string(), ...waiting }).meta({ id: "QueueTenant" });
+export const QueueTenant = z
+  .object({
+    tenant: z.string(),
+    ...waiting,
+    running: z.int().nullable().describe("runs that are under way; null: the owner of its shard does not say"),
+    worker_seconds: z
+      .number()
+      .nullable()
+      .describe(
+        "for how long its jobs have occupied workers since this owner has its shard: whose jobs cost more, waits longer",
+      ),
+  })
+  .meta({ id: "QueueTenant" });
 export type QueueTenant = z.infer<typeof QueueTenant>;
 export const QueueType = z.object({ name: z.string(), ...waiting }).meta({ id: "QueueType" });
 export type QueueType = z.infer<typeof QueueType>;
@@ -54,6 +67,7 @@ export const JobRun = z
     owner: z.string(),
     outcome: z.string().describe("finished, failed or retried"),
     exit: z.int().nullable().describe("1xx retry, 2xx ok, 4xx failed, 5xx error; null: none was given"),
+    code: RunCode.describe("why it stopped"),
     result: z.string().nullable().describe("null: there is none, or it is large: GET .../result"),
     result_bytes: z.int().nullable().describe("null: there is none"),
     created: time.describe("of the job"),
@@ -77,6 +91,7 @@ export const QueuedJobDetail = QueuedJob.extend({
   maxRunTime: z.int().nullable().describe("ms"),
   onFinish: z.string().nullable(),
   exit: z.int().nullable().describe("of its last run"),
+  code: RunCode.nullable().describe("why its last run stopped; null: none has ended"),
   result_bytes: z.int().nullable(),
   unreadable: z
     .object({ problem: z.string(), bytes: z.string().describe("the record as it stands in ZooKeeper, as UTF-8") })
@@ -88,7 +103,7 @@ export const QueuedJobDetail = QueuedJob.extend({
 export type QueuedJobDetail = z.infer<typeof QueuedJobDetail>;
 
 export const JobResult = z
-  .object({ jobID: z.int(), exit: z.int().nullable(), result: z.string().nullable(), ended: time })
+  .object({ jobID: z.int(), exit: z.int().nullable(), code: RunCode, result: z.string().nullable(), ended: time })
   .meta({ id: "JobResult" });
 export type JobResult = z.infer<typeof JobResult>;
 

@@ -1,6 +1,6 @@
 import { HTTP_METRICS } from "@sluice/http-api";
 import type { JobJournals, JobJournalStats } from "@sluice/job-journal";
-import { NOTICES, SYSTEM_TENANT } from "@sluice/job-queue";
+import { NOTICES, SYSTEM_TENANT, type TenantUsage } from "@sluice/job-queue";
 import { type JobRouter, type ReadyType, ROUTER_METRICS, type RouterHooks } from "@sluice/job-router";
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import { Gauge, type Registry } from "prom-client";
@@ -27,6 +27,8 @@ export const JOB_JOURNAL_METRICS = {
 // prettier-ignore
 export const READY_METRICS = {
   ready:     { type: "gauge", name: "sluice_jobs_ready",                    labels: ["by"], exportedBy: "each job-api", help: "Jobs in this process's shards that could run now, by whom they wait for: runners (types with handlers, the fleet's own), workers (all others)" },
+  running:   { type: "gauge", name: "sluice_jobs_running",                  labels: [],     exportedBy: "each job-api", help: "Runs that are under way, of jobs in this process's shards" },
+  workerTime: { type: "gauge", name: "sluice_jobs_worker_seconds",          labels: [],     exportedBy: "each job-api", help: "For how long jobs of this process's shards have occupied workers since it has these shards; turns are shared by it" },
   oldestAge: { type: "gauge", name: "sluice_jobs_oldest_ready_age_seconds", labels: ["by"], exportedBy: "each job-api", help: "How long the oldest of them could have run; 0 when there is none" },
 } as const satisfies Record<string, MetricSpec>;
 
@@ -40,6 +42,10 @@ export function exportState(registry: Registry, router: JobRouter, journals: Job
   showGauge(registry, ROUTER_METRICS.waiters, () => router.stats().waiters);
   showGauge(registry, ROUTER_METRICS.quarantined, () => router.stats().quarantined);
   showGauge(registry, ROUTER_METRICS.endedInTree, () => router.stats().endedInTree);
+  const total = (of: (usage: TenantUsage) => number): number =>
+    router.usage().reduce((sum, usage) => sum + of(usage), 0);
+  showGauge(registry, READY_METRICS.running, () => total(({ running }) => running));
+  showGauge(registry, READY_METRICS.workerTime, () => total(({ endedMs, runningMs }) => endedMs + runningMs) / 1_000);
   showGauge(registry, JOB_JOURNAL_METRICS.lines, () => sum(({ lines }) => lines));
   showGauge(registry, JOB_JOURNAL_METRICS.bytes, () => sum(({ bytes }) => bytes));
   showGauge(registry, JOB_JOURNAL_METRICS.usedRatio, () => most(({ usedRatio }) => usedRatio));

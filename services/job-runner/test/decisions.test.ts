@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { policyOf, refusalOf } from "@sluice/safe-io";
-import { codeOf } from "../src/decide/exit-codes.ts";
 import { linesOf } from "../src/decide/job-lines.ts";
+import { codeOfExit } from "@sluice/wire";
 import { nextStep } from "../src/decide/next-step.ts";
 import { endsOf } from "../src/decide/status-lines.ts";
 import { matcherOf } from "../src/container/patterns.ts";
@@ -21,10 +21,10 @@ const RULES = { maxAgeMs: 10_000, maxAttempts: null, delayMs: 1_500 };
 const run = { ageMs: 0, attempts: 1, repeats: false };
 
 test("M17: 1xx is retried, 2xx and 4xx are done, 5xx and what nobody knows are errors and retried", () => {
-  expect([100, 199, 200, 299, 400, 499, 500, 599].map(codeOf)).toEqual([
+  expect([100, 199, 200, 299, 400, 499, 500, 599].map(codeOfExit)).toEqual([
     ...["retry", "retry", "ok", "ok", "failed", "failed", "error", "error"],
   ]);
-  expect([0, 302, 600].map(codeOf)).toEqual(["error", "error", "error"]);
+  expect([0, 302, 600].map(codeOfExit)).toEqual(["error", "error", "error"]);
   expect(nextStep({ ...run, exit: 204 }, RULES)).toEqual({ kind: "finish", code: "ok" });
   expect(nextStep({ ...run, exit: 422 }, RULES)).toEqual({ kind: "finish", code: "failed" });
   expect(nextStep({ ...run, exit: 100 }, RULES)).toEqual({ kind: "retry", code: "retry", delaySeconds: 2 });

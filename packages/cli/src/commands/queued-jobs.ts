@@ -52,6 +52,7 @@ const RUN_COLUMNS: readonly Column<JobRun>[] = [
   { title: "ENDED", of: ({ ended }, { time }) => time(ended) },
   { title: "NAME", of: ({ name }) => name, flexible: true },
   { title: "EXIT", of: ({ exit }) => (exit === null ? "" : String(exit)), right: true },
+  { title: "CODE", of: ({ code }) => code },
   { title: "OWNER", of: ({ owner }) => owner, flexible: true },
   {
     title: "RESULT",
@@ -171,17 +172,24 @@ export const QUEUED_JOB_COMMANDS: readonly Command[] = [
     async run(context) {
       const answer = await context.jobs.call(JOBS.listTenants, {});
       if (!answer.ok) return refuse(context, answer);
-      const shape = { columns: countColumns<QueueTenant>("TENANT", ({ tenant }) => tenant), none: "Nobody has jobs." };
+      const columns = [...countColumns<QueueTenant>("TENANT", ({ tenant }) => tenant), WORKER_TIME];
       context.printer.list({
         raw: answer.value,
         items: answer.value.items,
         nameOf: ({ tenant }: QueueTenant) => tenant,
-        ...shape,
+        columns,
+        none: "Nobody has jobs.",
       });
       return EXIT.ok;
     },
   },
 ];
+
+const WORKER_TIME: Column<QueueTenant> = {
+  title: "WORKER-TIME",
+  of: ({ worker_seconds: seconds }) => (seconds === null ? "" : `${seconds.toFixed(1)}s`),
+  right: true,
+};
 
 type Counted = Pick<QueueTenant, "counts" | "ready" | "oldest_due">;
 
@@ -218,6 +226,7 @@ function jobLines(job: QueuedJobDetail, printer: Printer): readonly string[] {
     ["On finish", job.onFinish],
     ["Max run time", job.maxRunTime === null ? null : `${job.maxRunTime} ms`],
     ["Exit", job.exit === null ? null : String(job.exit)],
+    ["Code", job.code],
     ["Result", job.result_bytes === null ? null : `${showBytes(job.result_bytes)} (sluice q result ${job.jobID})`],
     ["Data", JSON.stringify(job.data)],
     ["Unreadable", job.unreadable?.problem ?? null],

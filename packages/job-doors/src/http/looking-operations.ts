@@ -1,8 +1,8 @@
 /** Tenants, types, jobs, runs and shards, for those who look. */
 import { inScope } from "@sluice/access";
 import { cursorOf, type Operation, problem, type Problem, readCursor } from "@sluice/http-api";
-import { type Command, type Content, SYSTEM_TENANT, type TypeCounts } from "@sluice/job-queue";
-import { JOBS, redactJson } from "@sluice/wire";
+import { type Command, type Content, SYSTEM_TENANT } from "@sluice/job-queue";
+import { codeOfRun, JOBS, redactJson } from "@sluice/wire";
 import { z } from "zod";
 import { type Answer, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { problemOf } from "./answers.ts";
@@ -22,9 +22,13 @@ const NO_RESULT = {
 export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
   serve(JOBS.listTenants, async ({ caller }) => {
     const answers = await ports.everyShard({ verb: "CountJobs", tenant: null });
-    const types = typesOf([...answers.values()]);
-    if (types === null) return SILENCE;
-    return { value: { items: showTenants(types).filter(({ tenant }) => inScope(caller.tenants, tenant)) } };
+    const counts = countsIn([...answers.values()]);
+    if (counts.length === 0) return SILENCE;
+    const tenants = showTenants(
+      counts.flatMap(({ types }) => types),
+      counts.flatMap(({ usage = [] }) => usage),
+    );
+    return { value: { items: tenants.filter(({ tenant }) => inScope(caller.tenants, tenant)) } };
   }),
   serve(JOBS.listTypes, async ({ params: { tenant } }) => {
     const got = await contentOf(ports, tenant, { verb: "CountJobs", tenant }, "counts");
@@ -71,7 +75,8 @@ export const lookingOperations = (ports: JobPorts): readonly Operation[] => [
     if (run.resultRef !== null && stored == null) return NO_RESULT;
     const text = stored?.toString("utf8") ?? run.result;
     const result = tenant === SYSTEM_TENANT && text !== null ? redactJson(text) : text;
-    return { value: { jobID: id, exit: run.exit, result, ended: new Date(run.ended).toISOString() } };
+    const code = codeOfRun(run.exit, run.outcome);
+    return { value: { jobID: id, exit: run.exit, code, result, ended: new Date(run.ended).toISOString() } };
   }),
   serve(JOBS.listRuns, async ({ params: { tenant }, query: { limit = LIMIT, cursor, name } }) => {
     const from = readCursor(runsCursor, cursor);
@@ -111,8 +116,6 @@ export async function contentOf<K extends Kind>(
 const isOfKind = <K extends Kind>(content: Content, kind: K): content is Extract<Content, { kind: K }> =>
   content.kind === kind;
 
-/** Of the shards that answer; null when none does. */
-function typesOf(answers: readonly Answer[]): readonly TypeCounts[] | null {
-  const known = answers.flatMap((answer) => (answer?.content.kind === "counts" ? [answer.content.types] : []));
-  return known.length === 0 ? null : known.flat();
-}
+/** Of the shards that answer. */
+const countsIn = (answers: readonly Answer[]): readonly Extract<Content, { kind: "counts" }>[] =>
+  answers.flatMap((answer) => (answer?.content.kind === "counts" ? [answer.content] : []));

@@ -1,6 +1,13 @@
 /** Jobs and runs as the API shows them. */
-import type { JobRecord, ListedView, RunView, TypeCounts } from "@sluice/job-queue";
-import type { JobRun, QueuedJob, QueuedJobDetail, QueueTenant, QueueType } from "@sluice/wire";
+import type { JobRecord, ListedView, RunView, TenantUsage, TypeCounts } from "@sluice/job-queue";
+import {
+  codeOfRun,
+  type JobRun,
+  type QueuedJob,
+  type QueuedJobDetail,
+  type QueueTenant,
+  type QueueType,
+} from "@sluice/wire";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
@@ -33,6 +40,7 @@ export const showRun = (run: RunView): JobRun => ({
   owner: run.worker,
   outcome: run.outcome,
   exit: run.exit,
+  code: codeOfRun(run.exit, run.outcome),
   result: run.result,
   result_bytes: resultBytes(run),
   created: iso(run.created),
@@ -45,6 +53,7 @@ const resultBytes = ({ result, resultRef }: Pick<RunView, "result" | "resultRef"
 
 /** As JSON text: the data stands in it byte for byte. */
 export function printDetail(record: JobRecord): string {
+  const [last] = record.runs;
   const shown: Omit<QueuedJobDetail, "data"> = {
     jobID: record.jobID,
     tenant: record.tenant,
@@ -67,6 +76,7 @@ export function printDetail(record: JobRecord): string {
     maxRunTime: record.maxRunTime,
     onFinish: record.onFinish,
     exit: record.exit,
+    code: last === undefined ? null : codeOfRun(last.exit, last.outcome),
     result_bytes: resultBytes(record),
     unreadable: record.unreadable,
     events: record.events.map(([at, what, by]) => ({ at: iso(at), what, by: by ?? "" })),
@@ -83,15 +93,21 @@ export const showType = ({ name, states, ready, oldestDue }: TypeCounts): QueueT
 });
 
 /** The types of each tenant added up; by name. */
-export function showTenants(types: readonly TypeCounts[]): QueueTenant[] {
+export function showTenants(types: readonly TypeCounts[], usage: readonly TenantUsage[]): QueueTenant[] {
+  const costs = new Map(usage.map((each) => [each.tenant, each]));
   const byTenant = new Map<string, TypeCounts[]>();
   for (const type of types) byTenant.set(type.tenant, [...(byTenant.get(type.tenant) ?? []), type]);
   return [...byTenant]
-    .map(([tenant, own]) => ({ tenant, ...sumOf(own) }))
+    .map(([tenant, own]) => ({ tenant, ...sumOf(own), ...costOf(costs.get(tenant)) }))
     .sort((a, b) => (a.tenant < b.tenant ? -1 : 1));
 }
 
-function sumOf(types: readonly TypeCounts[]): Omit<QueueTenant, "tenant"> {
+function costOf(usage: TenantUsage | undefined): Pick<QueueTenant, "running" | "worker_seconds"> {
+  if (usage === undefined) return { running: null, worker_seconds: null };
+  return { running: usage.running, worker_seconds: (usage.endedMs + usage.runningMs) / 1_000 };
+}
+
+function sumOf(types: readonly TypeCounts[]): Pick<QueueTenant, "counts" | "ready" | "oldest_due"> {
   const counts: QueueTenant["counts"] = {};
   for (const { states } of types)
     for (const [state, count] of Object.entries(states) as [QueuedJob["state"], number][])

@@ -33,12 +33,3 @@ export function payloadOf(data: string): string | null {
   if (typeof value !== "object" || value === null || !("payload" in value)) return null;
   return typeof value.payload === "string" ? value.payload : null;
 }
-
-export type Ending = "retry" | "ok" | "failed" | "error";
-
-/** Null for a number that is no exit code of the document. */
-export function endingOf(exitcode: number): Ending | null {
-  return ENDINGS[Math.floor(exitcode / 100)] ?? null;
-}
-
-const ENDINGS: Readonly<Record<number, Ending>> = { 1: "retry", 2: "ok", 4: "failed", 5: "error" };

@@ -5,6 +5,7 @@
  */
 import type { Op, Session } from "@sluice/zookeeper";
 import { type EndedInTree, TRANSACTION_BYTES_MAX } from "../limits.ts";
+import type { TenantUsage } from "../memory/usage.ts";
 import { paths } from "../paths.ts";
 import type { RunArchive } from "../run-archive.ts";
 import type { Command, GetJobs } from "../shard/commands.ts";
@@ -141,6 +142,16 @@ export class ShardOwner {
   /** Types that could run now, for the scheduler. */
   get waitingTypes(): ReturnType<Shard["index"]["waitingTypes"]> {
     return this.#shard.index.waitingTypes();
+  }
+
+  /** What a tenant's jobs have cost in this term. */
+  usageOf(tenant: string): TenantUsage {
+    return this.#shard.usage.of(tenant, this.#now());
+  }
+
+  /** Runs that are under way, and the worker time that all runs of this term have taken. */
+  get usage(): readonly TenantUsage[] {
+    return this.#shard.usage.all(this.#now());
   }
 
   /** Since when the oldest due job of a type is due; null: it has none. */

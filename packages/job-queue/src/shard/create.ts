@@ -65,7 +65,7 @@ function isTooMuch(plans: readonly Plan[], beside: number): boolean {
 
 /** Jobs that are there already, one of this command's own too, are changed when the mark stands: not before they count. */
 function createInParts(shard: Shard, tenant: string, plans: readonly Plan[], now: number): readonly number[] {
-  const group = shard.newGroup();
+  const group = `g${shard.newToken()}`;
   const parts = new Parts(shard);
   const later: (readonly [number, Plan])[] = [];
   const ids = plans.map((plan) => {

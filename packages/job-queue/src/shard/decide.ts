@@ -69,7 +69,7 @@ function carryOut(shard: Shard, command: Command, now: number): Reply {
       // An owner's memory has only their names: who asks the owner gets them read.
       return reply(STATUS.ok, { kind: "runs", runs: [], next: null });
     case "CountJobs":
-      return countJobs(shard, command.tenant);
+      return countJobs(shard, command.tenant, now);
     case "ReserveIds":
       return reserveIds(shard, command);
     case "IngestAdds":

@@ -74,3 +74,9 @@ export function jobView(id: number, job: Job, data: string): JobView {
   };
   return job.dataRef === undefined ? view : { ...view, dataRef: job.dataRef };
 }
+
+/** A job with retryAfter belongs to its taker until its nextRun, however silent the taker is: only maxRunTime ends it sooner. */
+export function leaseEnd({ lease, lastRun, maxRunTime, retryAfter }: Job, now: number): number {
+  const end = maxRunTime === undefined ? Infinity : (lastRun ?? now) + maxRunTime;
+  return retryAfter === undefined ? Math.min(now + (lease?.ttl ?? 0), end) : end;
+}

@@ -105,6 +105,7 @@ function filterOf(shard: Shard, { tenant, states, names, repeating }: ListJobs):
     (matches?.some((match) => matchesName(match, job.name)) ?? true);
 }
 
-export function countJobs(shard: Shard, tenant: string | null): Reply {
-  return reply(STATUS.ok, { kind: "counts", types: shard.counts(tenant) });
+export function countJobs(shard: Shard, tenant: string | null, now: number): Reply {
+  const usage = tenant === null ? shard.usage.all(now) : [shard.usage.of(tenant, now)];
+  return reply(STATUS.ok, { kind: "counts", types: shard.counts(tenant), usage });
 }

@@ -6,6 +6,7 @@ import { blockOfShard } from "../ids.ts";
 import { ENDED_REMEMBERED, JOBS_PER_TENANT } from "../limits.ts";
 import { Heap, type Placed } from "../memory/heap.ts";
 import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
+import { Usage } from "../memory/usage.ts";
 import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
 import type { State } from "../states.ts";
 import type { Unreadable } from "../owner/salvage.ts";
@@ -14,7 +15,7 @@ import { Cancelled, isCancelledAlone } from "./cancelled.ts";
 import type { Change, Unit } from "./changes.ts";
 import type { TypeCounts } from "./views.ts";
 import { Families, type Family } from "./families.ts";
-import { changed } from "./job.ts";
+import { changed, leaseEnd } from "./job.ts";
 import { count, type JobType, JobTypes } from "./job-types.ts";
 import { isOver } from "./over.ts";
 
@@ -28,6 +29,8 @@ interface Entry {
   type: JobType;
   slot: Slot | null;
   lease: LeaseSlot | null;
+  /** When its present run began. */
+  began: number;
   /** What it was counted as. */
   counted: State;
 }
@@ -59,6 +62,8 @@ export class Shard {
   /** Live ones; the fleet's own tenant has no such bound. */
   readonly jobsPerTenant: number;
   readonly index = new ReadyIndex();
+  /** What each tenant's jobs cost. */
+  readonly usage = new Usage();
   readonly #jobs = new Map<number, Entry>();
   readonly #families = new Families();
   readonly #cancelled = new Cancelled();
@@ -78,9 +83,12 @@ export class Shard {
   #units: Change[][] = [[]];
   #woken: Slot[] = [];
   #tokens = 0;
+  /** When the last command was decided. */
+  #now: number;
 
   constructor(loaded: Loaded, now: number, { jobsPerTenant = JOBS_PER_TENANT }: ShardLimits = {}) {
     this.jobsPerTenant = jobsPerTenant;
+    this.#now = now;
     this.number = loaded.shard;
     this.term = loaded.term;
     this.#guests = new Map(loaded.guests);
@@ -185,10 +193,6 @@ export class Shard {
     return `${this.term}.${this.#tokens}`;
   }
 
-  newGroup(): string {
-    return `g${this.newToken()}`;
-  }
-
   newId(): number {
     return this.#blocks.newId();
   }
@@ -277,7 +281,7 @@ export class Shard {
     const entry = this.#jobs.get(id);
     if (entry?.lease == null) return;
     this.#leases.remove(entry.lease);
-    entry.lease = this.#addLease(id, this.#deadlineOf(entry.job, now));
+    entry.lease = this.#addLease(id, leaseEnd(entry.job, now));
   }
 
   /** Leases that have run out. */
@@ -304,6 +308,7 @@ export class Shard {
   }
 
   promote(now: number): void {
+    this.#now = now;
     // Not spread into one call: all jobs of a shard may be due at once.
     for (const slot of this.index.promote(now)) this.#woken.push(slot);
   }
@@ -364,7 +369,14 @@ export class Shard {
   }
 
   #enter(id: number, job: Job, now: number): void {
-    const entry: Entry = { job, type: this.#types.join(id, job), slot: null, lease: null, counted: job.state };
+    const entry: Entry = {
+      job,
+      type: this.#types.join(id, job),
+      slot: null,
+      lease: null,
+      began: now,
+      counted: job.state,
+    };
     this.#jobs.set(id, entry);
     this.#ofTenant.set(job.tenant, this.sizeOf(job.tenant) + 1);
     this.#families.join(id, job);
@@ -429,7 +441,10 @@ export class Shard {
   #lease(id: number, entry: Entry, now: number): void {
     const { lease } = entry.job;
     if (lease === undefined) return;
-    entry.lease = this.#addLease(id, this.#deadlineOf(entry.job, now));
+    entry.lease = this.#addLease(id, leaseEnd(entry.job, now));
+    // Of one that an owner before us gave away, too.
+    entry.began = entry.job.lastRun ?? now;
+    if (entry.job.mock !== true) this.usage.jobsStarted(entry.job.tenant, entry.began);
     if (lease.worker === "") return;
     const held = this.#byWorker.get(lease.worker);
     if (held === undefined) this.#byWorker.set(lease.worker, new Set([id]));
@@ -441,6 +456,7 @@ export class Shard {
     entry.lease = null;
     const { lease } = entry.job;
     if (lease === undefined) return;
+    if (entry.job.mock !== true) this.usage.jobsStopped(entry.job.tenant, entry.began, this.#now);
     const held = this.#byWorker.get(lease.worker);
     held?.delete(id);
     if (held?.size === 0) this.#byWorker.delete(lease.worker);
@@ -453,13 +469,6 @@ export class Shard {
     if (this.index.add(slot, now)) this.#woken.push(slot);
     return slot;
   }
-
-  /** A job with retryAfter belongs to its taker until its nextRun, however silent the taker is: only maxRunTime ends it sooner. */
-  #deadlineOf({ lease, lastRun, maxRunTime, retryAfter }: Job, now: number): number {
-    const end = maxRunTime === undefined ? Infinity : (lastRun ?? now) + maxRunTime;
-    return retryAfter === undefined ? Math.min(now + (lease?.ttl ?? 0), end) : end;
-  }
-
   #addLease(id: number, deadline: number): LeaseSlot | null {
     if (deadline === Infinity) return null;
     const slot: LeaseSlot = { at: -1, id, deadline };

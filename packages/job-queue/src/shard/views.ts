@@ -2,6 +2,7 @@
 import type { BlobRef } from "../blobs.ts";
 import type { Unreadable } from "../owner/salvage.ts";
 import type { JobEvent, RunOutcome } from "../records.ts";
+import type { TenantUsage } from "../memory/usage.ts";
 import type { State } from "../states.ts";
 import type { Status } from "./statuses.ts";
 
@@ -127,7 +128,8 @@ export type Content =
   | { readonly kind: "runs"; readonly runs: readonly RunView[]; readonly next: string | null }
   /** Patterns of names. */
   | { readonly kind: "crashed"; readonly names: readonly string[] }
-  | { readonly kind: "counts"; readonly types: readonly TypeCounts[] }
+  /** `usage`: of a peer of an older version there is none. */
+  | { readonly kind: "counts"; readonly types: readonly TypeCounts[]; readonly usage?: readonly TenantUsage[] }
   | { readonly kind: "block"; readonly first: number; readonly last: number }
   | { readonly kind: "lost" | "released"; readonly ids: readonly number[] };
 

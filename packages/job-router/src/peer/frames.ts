@@ -5,6 +5,7 @@ import {
   type NameMatch,
   parseNames,
   type Reply,
+  type TenantUsage,
   type WaitingType,
 } from "@sluice/job-queue";
 import { z } from "zod";
@@ -38,22 +39,46 @@ const WaitingTypeSchema = z.object({
   since: z.number(),
 });
 
+const ms = z.number().min(0);
+const TenantUsageSchema = z.object({
+  tenant: z.string(),
+  started: whole,
+  running: whole,
+  endedMs: ms,
+  runningMs: ms,
+  meanMs: ms,
+});
+
 export const ServerFrameSchema = z.discriminatedUnion("t", [
   z.object({ t: z.literal("reply"), n: whole, reply: z.looseObject({}) }),
   z.object({ t: z.literal("unknown"), n: whole }),
   /** Surely not done. */
   z.object({ t: z.literal("no"), n: whole, why: z.string() }),
-  z.object({ t: z.literal("types"), ...ofTerm, types: z.array(WaitingTypeSchema) }),
+  /** `usage`: of the tenants of these types; an older peer does not tell it. */
+  z.object({
+    t: z.literal("types"),
+    ...ofTerm,
+    types: z.array(WaitingTypeSchema),
+    usage: z.array(TenantUsageSchema).optional(),
+  }),
   z.object({ t: z.literal("pong") }),
   /** What has no answer by now is not done, and will not be. */
   z.object({ t: z.literal("bye") }),
 ]);
 
+export interface TypesFrame {
+  readonly t: "types";
+  readonly shard: number;
+  readonly term: number;
+  readonly types: readonly WaitingType[];
+  readonly usage?: readonly TenantUsage[] | undefined;
+}
+
 export type ServerFrame =
+  | TypesFrame
   | { readonly t: "reply"; readonly n: number; readonly reply: Reply }
   | { readonly t: "unknown"; readonly n: number }
   | { readonly t: "no"; readonly n: number; readonly why: string }
-  | { readonly t: "types"; readonly shard: number; readonly term: number; readonly types: readonly WaitingType[] }
   | { readonly t: "pong" | "bye" };
 
 type Plain = Readonly<Record<string, unknown>>;

@@ -4,10 +4,10 @@
  * dead, and what is open is answered: not done if it was never sent, else unknown.
  */
 import { connect, type Socket } from "node:net";
-import type { Command, GetJobs, Reply, WaitingType } from "@sluice/job-queue";
+import type { Command, GetJobs, Reply } from "@sluice/job-queue";
 import type { Address, Later, RouterLog } from "../ports.ts";
 import type { Attempt } from "../routing.ts";
-import { plainCommand, type ServerFrame, ServerFrameSchema } from "./frames.ts";
+import { plainCommand, type ServerFrame, ServerFrameSchema, type TypesFrame } from "./frames.ts";
 import { LINE_BYTES, LineReader, LineWriter, parseLine } from "./lines.ts";
 import { Meeting, type MeetingFailure, type MeetingPorts } from "./meeting.ts";
 
@@ -17,7 +17,7 @@ export interface LinkPorts extends MeetingPorts {
   readonly address: Address;
   readonly later: Later;
   readonly log: RouterLog;
-  readonly onTypes: (shard: number, term: number, types: readonly WaitingType[]) => void;
+  readonly onTypes: (frame: TypesFrame) => void;
   /** A request has no answer after this long; told again and again. */
   readonly onTimeout: (shard: number, term: number) => void;
   readonly onUp: () => void;
@@ -283,7 +283,7 @@ export class Link {
       return;
     }
     if (frame.t === "types") {
-      this.#ports.onTypes(frame.shard, frame.term, frame.types);
+      this.#ports.onTypes(frame);
       return;
     }
     if (!("n" in frame)) return;

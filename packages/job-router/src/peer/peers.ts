@@ -1,8 +1,9 @@
 /** All our peers: a connection to each, and what follows from their answers and their silence. */
-import { type Command, type GetJobs, SHARDS, type WaitingType } from "@sluice/job-queue";
+import { type Command, type GetJobs, SHARDS } from "@sluice/job-queue";
 import type { Address, RouterPorts } from "../ports.ts";
 import type { Attempt, Forwarder } from "../routing.ts";
 import type { SeenTerm } from "../seats/sight.ts";
+import type { TypesFrame } from "./frames.ts";
 import { Link, type LinkAnswer } from "./link.ts";
 import { Suspicion } from "./suspicion.ts";
 import { newNonce } from "./trust.ts";
@@ -12,7 +13,7 @@ export interface PeersPorts extends Pick<RouterPorts, "apiId" | "later" | "log" 
   /** Whether this term is over, as far as can be said. */
   readonly isOver: (shard: number, term: number) => boolean;
   readonly depose: (shard: number, seen: SeenTerm) => void;
-  readonly onTypes: (peerId: string, shard: number, term: number, types: readonly WaitingType[]) => void;
+  readonly onTypes: (peerId: string, frame: TypesFrame) => void;
   readonly onUp: () => void;
   readonly onDown: (peerId: string) => void;
 }
@@ -89,7 +90,7 @@ export class Peers implements Forwarder {
       address,
       later,
       log,
-      onTypes: (shard, term, types) => onTypes(peerId, shard, term, types),
+      onTypes: (frame) => onTypes(peerId, frame),
       onTimeout: (shard, term) => this.#suspect(shard, { term, apiId: peerId }),
       onUp,
       onDown: () => onDown(peerId),

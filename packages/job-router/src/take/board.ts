@@ -1,10 +1,13 @@
 /** Which types could run now, in every shard: of our own shards by a look, of the others by what their owners tell. */
-import type { WaitingType } from "@sluice/job-queue";
+import type { TenantUsage, WaitingType } from "@sluice/job-queue";
 
 export interface Told {
   readonly peerId: string;
   readonly term: number;
   readonly types: readonly WaitingType[];
+  /** Of their tenants, as it was at this moment of our clock. */
+  readonly usage: ReadonlyMap<string, TenantUsage>;
+  readonly atMs: number;
 }
 
 /** A type that turned out to be empty is believed again after this long: its owner tells only what has changed. */
@@ -31,6 +34,15 @@ export class Board {
   told(shard: number, peerId: string, term: number): readonly WaitingType[] {
     const told = this.#told.get(shard);
     return told?.peerId === peerId && told.term === term ? told.types : [];
+  }
+
+  /** What its owner said of a tenant's runs, with what those under way have cost since. */
+  usageOf(shard: number, tenant: string, now: number): { readonly term: number; readonly usage: TenantUsage } | null {
+    const told = this.#told.get(shard);
+    const usage = told?.usage.get(tenant);
+    if (told === undefined || usage === undefined) return null;
+    const runningMs = usage.runningMs + usage.running * Math.max(0, now - told.atMs);
+    return { term: told.term, usage: { ...usage, runningMs } };
   }
 
   /** What we took ourselves need not be told to us. */

@@ -1,6 +1,6 @@
 /** Tells our peers which types wait in our shards: at once when something new is due, else now and then, and only news. */
 import { type ShardOwner, typeKey, type WaitingType } from "@sluice/job-queue";
-import type { ServerFrame } from "../peer/frames.ts";
+import type { ServerFrame, TypesFrame } from "../peer/frames.ts";
 import type { Clock } from "@sluice/zookeeper";
 import type { Later } from "../ports.ts";
 
@@ -73,7 +73,7 @@ export class Publisher {
       const frame = frameOf(shard, owner);
       const told = this.#told.get(shard);
       if (!isWorthIt(frame, told)) continue;
-      const text = JSON.stringify(frame);
+      const text = newsIn(frame);
       if (told?.text === text) continue;
       this.#told.set(shard, { text, types: new Set(frame.types.map(keyOf)) });
       this.#ports.tell(frame);
@@ -83,7 +83,6 @@ export class Publisher {
 }
 
 type Timer = (() => void) | null;
-type TypesFrame = Extract<ServerFrame, { t: "types" }>;
 
 interface Round {
   timer: Timer;
@@ -93,9 +92,12 @@ interface Round {
 
 const keyOf = ({ tenant, name }: WaitingType): string => typeKey(tenant, name);
 
-const frameOf = (shard: number, owner: ShardOwner): TypesFrame => ({
-  t: "types",
-  shard,
-  term: owner.term.term,
-  types: owner.waitingTypes,
-});
+function frameOf(shard: number, owner: ShardOwner): TypesFrame {
+  const types = owner.waitingTypes;
+  const tenants = [...new Set(types.map(({ tenant }) => tenant))];
+  return { t: "types", shard, term: owner.term.term, types, usage: tenants.map((tenant) => owner.usageOf(tenant)) };
+}
+
+/** That the time of runs goes on is no news: whoever heard how many there are knows it. */
+const newsIn = (frame: TypesFrame): string =>
+  JSON.stringify({ ...frame, usage: frame.usage?.map((each) => ({ ...each, runningMs: 0 })) });

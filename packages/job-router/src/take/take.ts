@@ -3,6 +3,7 @@ import {
   type Answer,
   type Caller,
   type Command,
+  EXPECTED_MS,
   FairScheduler,
   giveBack,
   matchesName,
@@ -10,12 +11,14 @@ import {
   parseNames,
   type QueuePort,
   type TakenView,
+  type TenantUsage,
   typeKey,
   type WaitingType,
 } from "@sluice/job-queue";
 import type { Clock } from "@sluice/zookeeper";
 import type { Changes } from "../changes.ts";
 import type { Board } from "./board.ts";
+import { Charges } from "./charges.ts";
 
 export interface Take {
   readonly worker: string;
@@ -43,6 +46,12 @@ export interface Waiting {
   readonly type: WaitingType;
 }
 
+export interface HeardUsage {
+  /** The term whose owner says so. */
+  readonly term: string;
+  readonly usage: TenantUsage;
+}
+
 export interface TakePorts {
   readonly clock: Clock;
   readonly queue: QueuePort;
@@ -50,11 +59,15 @@ export interface TakePorts {
   /** Told when something new may be due. */
   readonly due: Changes;
   readonly waiting: () => readonly Waiting[];
+  /** What a tenant's jobs have cost, as the owner of its shard says; null: it has not said it. */
+  readonly usageOf: (shard: number, tenant: string) => HeardUsage | null;
   readonly ask: (shard: number, command: Command) => Promise<Answer>;
 }
 
 interface Planned {
   readonly shard: number;
+  /** Whose count of the tenant's runs it belongs to. */
+  readonly term: string;
   readonly type: WaitingType;
   count: number;
 }
@@ -65,6 +78,7 @@ const LOOK_AGAIN_MS = 5_000;
 export class Taker {
   readonly #ports: TakePorts;
   readonly #scheduler: FairScheduler;
+  readonly #charges = new Charges();
   waiters = 0;
   isStopped = false;
 
@@ -108,23 +122,40 @@ export class Taker {
       const count = isWanted(type) ? board.left(shard, type, now) : 0;
       if (count > 0) left.set(typeKey(type.tenant, type.name), { shard, type: { ...type, count } });
     }
+    const terms = this.#charge(left.values());
     const plan = new Map<string, Planned>();
     for (let n = 0; n < limit && left.size > 0; n++) {
       const picked = this.#scheduler.pick(
         [...left.values()].map(({ type }) => type),
         clock.nowMs(),
+        (tenant) => this.#charges.meanOf(tenant) ?? EXPECTED_MS,
       );
       if (picked === null) break;
+      this.#charges.picked(picked.tenant);
       const key = typeKey(picked.tenant, picked.name);
       const of = left.get(key);
       if (of === undefined) break;
       const planned = plan.get(key);
-      if (planned === undefined) plan.set(key, { shard: of.shard, type: picked, count: 1 });
+      if (planned === undefined)
+        plan.set(key, { shard: of.shard, term: terms.get(picked.tenant) ?? "", type: picked, count: 1 });
       else planned.count += 1;
       if (picked.count > 1) of.type = { ...picked, count: picked.count - 1 };
       else left.delete(key);
     }
     return [...plan.values()];
+  }
+
+  /** Whose jobs cost more than was thought comes later. Answers who counts each tenant's runs. */
+  #charge(left: Iterable<Waiting>): ReadonlyMap<string, string> {
+    const terms = new Map<string, string>();
+    for (const { shard, type } of left) {
+      if (terms.has(type.tenant)) continue;
+      const heard = this.#ports.usageOf(shard, type.tenant);
+      terms.set(type.tenant, heard?.term ?? "");
+      if (heard !== null) this.#scheduler.charge(type.tenant, this.#charges.due(heard.term, heard.usage));
+    }
+    this.#charges.forget(terms);
+    return terms;
   }
 
   async #carryOut(plan: readonly Planned[], asked: Take): Promise<readonly TakenJob[]> {
@@ -133,7 +164,7 @@ export class Taker {
     return got.flat();
   }
 
-  async #get({ shard, type, count }: Planned, { worker, leaseMs, gone }: Take): Promise<readonly TakenJob[]> {
+  async #get({ shard, term, type, count }: Planned, { worker, leaseMs, gone }: Take): Promise<readonly TakenJob[]> {
     const { ask, board, clock, queue } = this.#ports;
     const { tenant, name } = type;
     const caller: Caller = { kind: "worker", worker };
@@ -148,6 +179,7 @@ export class Taker {
     board.promise(shard, type, -count);
     const jobs = answer?.content.kind === "taken" ? answer.content.jobs : [];
     board.took(shard, type, jobs.length);
+    this.#charges.answered(term, tenant, count, jobs.length);
     if (jobs.length < count) board.markEmpty(shard, type, clock.monotonicMs());
     if (gone.aborted) {
       await giveBack(queue, tenant, answer);

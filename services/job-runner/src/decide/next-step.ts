@@ -1,5 +1,5 @@
 /** What becomes of a job whose run has ended. Pure. */
-import { type Code, codeOf } from "./exit-codes.ts";
+import { codeOfExit, type RunCode } from "@sluice/wire";
 
 export interface RetryRules {
   readonly maxAgeMs: number;
@@ -20,14 +20,14 @@ export interface EndedRun {
 }
 
 export type NextStep =
-  | { readonly kind: "finish"; readonly code: Code }
-  | { readonly kind: "retry"; readonly code: Code; readonly delaySeconds: number }
+  | { readonly kind: "finish"; readonly code: RunCode }
+  | { readonly kind: "retry"; readonly code: RunCode; readonly delaySeconds: number }
   /** No further runs: it is kept, with its reason. */
-  | { readonly kind: "end"; readonly code: Code }
-  | { readonly kind: "abandon"; readonly code: Code; readonly why: string };
+  | { readonly kind: "end"; readonly code: RunCode }
+  | { readonly kind: "abandon"; readonly code: RunCode; readonly why: string };
 
 export function nextStep({ exit, ageMs, attempts, repeats, forGood }: EndedRun, rules: RetryRules): NextStep {
-  const code = codeOf(exit);
+  const code = codeOfExit(exit);
   if (forGood === true) return { kind: "end", code };
   if (code === "ok" || code === "failed") return { kind: "finish", code };
   const delaySeconds = Math.ceil(rules.delayMs / 1_000);

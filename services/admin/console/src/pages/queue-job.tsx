@@ -159,7 +159,7 @@ function Timeline({ job: { events } }: JobProps) {
   );
 }
 
-function Result({ job: { tenant, jobID, result_bytes, exit } }: JobProps) {
+function Result({ job: { tenant, jobID, result_bytes, exit, code } }: JobProps) {
   const { value, trouble } = useAnswer(
     JOBS.jobResult,
     { params: { tenant, id: jobID } },
@@ -167,7 +167,7 @@ function Result({ job: { tenant, jobID, result_bytes, exit } }: JobProps) {
   );
   if (result_bytes === null && exit === null) return null;
   return (
-    <Card title="Result of the last run" aside={<Exit exit={exit} />}>
+    <Card title="Result of the last run" aside={<Exit exit={exit} code={code} />}>
       <TroubleBox trouble={trouble} />
       {result_bytes === null ? <Nothing>It left none.</Nothing> : null}
       {(result_bytes ?? 0) > SHOWN_BYTES ? (
@@ -198,7 +198,7 @@ function pretty(text: string): string {
 const RUNS: readonly Column<JobRun>[] = [
   { name: "Ended", cell: ({ ended }) => <Time at={ended} />, by: ({ ended }) => ended },
   { name: "Outcome", cell: ({ outcome }) => outcome },
-  { name: "Exit", cell: ({ exit }) => <Exit exit={exit} /> },
+  { name: "Exit", cell: ({ exit, code }) => <Exit exit={exit} code={code} /> },
   {
     name: "Took",
     numeric: true,

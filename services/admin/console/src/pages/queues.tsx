@@ -1,6 +1,6 @@
 import { JOBS, type QueueTenant } from "@sluice/wire";
 import { useState } from "preact/hooks";
-import { count } from "../format.ts";
+import { count, duration } from "../format.ts";
 import { useAnswer } from "../load.ts";
 import { NewJob } from "../queue/new-job.tsx";
 import { Counts, useMayAct } from "../queue/parts.tsx";
@@ -49,6 +49,12 @@ const COLUMNS: readonly Column<QueueTenant>[] = [
     by: ({ tenant }) => tenant,
   },
   { name: "Jobs", cell: ({ counts, tenant }) => <Counts counts={counts} tenant={tenant} /> },
+  {
+    name: "Worker time",
+    numeric: true,
+    cell: ({ worker_seconds }) => (worker_seconds === null ? "–" : duration(worker_seconds)),
+    by: ({ worker_seconds }) => worker_seconds ?? 0,
+  },
   { name: "Ready", numeric: true, cell: ({ ready }) => count(ready), by: ({ ready }) => ready },
   {
     name: "Oldest due",

@@ -106,7 +106,7 @@ function Row({ job: { tenant, jobID } }: { readonly job: QueuedJob }) {
   if (value === null) return <span class="quiet">…</span>;
   return (
     <div class="tools">
-      <Exit exit={value.exit} />
+      <Exit exit={value.exit} code={value.code} />
       <QueueJobActions job={value} onDone={reload} />
     </div>
   );

@@ -1,5 +1,5 @@
 /** Small parts that the pages of the job queue share. */
-import type { QueuedJob, QueueTenant } from "@sluice/wire";
+import type { QueuedJob, QueueTenant, RunCode } from "@sluice/wire";
 import { count } from "../format.ts";
 import { Link } from "../router.tsx";
 import { useSession } from "../session.tsx";
@@ -36,8 +36,17 @@ export function Counts({ counts, tenant, name }: Pick<QueueTenant, "counts" | "t
   );
 }
 
-export const Exit = ({ exit }: { readonly exit: number | null }) =>
-  exit === null ? <span class="quiet">–</span> : <Badge tone={toneOfExit(exit)}>{exit}</Badge>;
+/** With the word for why the run stopped; `code`: of a run that gave no exit code. */
+export function Exit({ exit, code = null }: { readonly exit: number | null; readonly code?: RunCode | null }) {
+  if (exit !== null)
+    return (
+      <Badge tone={toneOfExit(exit)}>
+        {exit}
+        {code === null ? "" : ` ${code}`}
+      </Badge>
+    );
+  return <span class="quiet">{code ?? "–"}</span>;
+}
 
 export function When({ job }: { readonly job: Pick<QueuedJob, "state" | "nextRun"> }) {
   if (job.state !== "QUEUED" && job.state !== "RUNQUEUED") return <span class="quiet">–</span>;
