@@ -114,7 +114,7 @@ export class JobClient {
   /** The ids of those that are no longer the caller's. */
   async renew(leases: Of<typeof JOBS.renewLeases>["leases"]): Promise<Outcome<readonly number[]>> {
     const input = { params: { worker: this.worker }, body: { leases } };
-    const renewed = await this.call(JOBS.renewLeases, input, { repeatable: true });
+    const renewed = await this.call(JOBS.renewLeases, input, { repeatable: true, timeoutMs: RENEWAL_TIMEOUT_MS });
     return renewed.ok ? { ...renewed, value: renewed.value.lost } : renewed;
   }
 
@@ -210,6 +210,8 @@ const given = (signal: AbortSignal | undefined): { readonly signal?: AbortSignal
   signal === undefined ? {} : { signal };
 
 const RENEW_MS = 3_000;
+/** Of one address: another one must be asked while the leases last. */
+const RENEWAL_TIMEOUT_MS = 2_500;
 
 export function openJobs(options: JobClientOptions): JobClient {
   const worker = options.worker ?? `${hostname().slice(0, 64)}-${process.pid}-${randomUUID().slice(0, 8)}`;

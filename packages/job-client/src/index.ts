@@ -17,6 +17,7 @@ export {
   retry,
   type RetryOptions,
 } from "./endings.ts";
+export { type Lease, LEASE_MS, LeaseKeeper, type Lost } from "./lease-keeper.ts";
 export { type Failure, failureText, type Outcome } from "./outcome.ts";
 export type { How, TransportOptions } from "./transport.ts";
 export type { Handle, Tools, WorkEvent, Working, WorkOptions } from "./work.ts";

@@ -20,6 +20,10 @@ interface Held extends Lease {
   readonly lost: (why: Lost) => void;
 }
 
+/** As the queue gives it to whoever asks for no other time. */
+export const LEASE_MS = 10_000;
+const LOOK_MS = 250;
+
 type Renew = (leases: readonly Lease[]) => Promise<Outcome<readonly number[]>>;
 
 export class LeaseKeeper {
@@ -55,9 +59,11 @@ export class LeaseKeeper {
   async #round(): Promise<void> {
     const asked = [...this.#held.entries()];
     const askedAt = performance.now();
-    const ended = setTimeout(() => this.#loseThoseOver(), this.#everyMs);
-    const renewed = await this.#renew(asked.map(([, { tenant, jobID, lease }]) => ({ tenant, jobID, lease })));
-    clearTimeout(ended);
+    // The answer may take longer than the leases last.
+    const look = setInterval(() => this.#loseThoseOver(), LOOK_MS);
+    const renewed = await this.#renew(asked.map(([, { tenant, jobID, lease }]) => ({ tenant, jobID, lease }))).finally(
+      () => clearInterval(look),
+    );
     if (renewed.ok) {
       const lost = new Set(renewed.value);
       for (const [key, held] of asked) {

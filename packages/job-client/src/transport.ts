@@ -21,6 +21,8 @@ export interface How {
   readonly repeatable?: boolean;
   /** How long the other side may wait by itself before it answers. */
   readonly waitMs?: number;
+  /** For an answer of one address, if it is not the usual time. */
+  readonly timeoutMs?: number;
 }
 
 export interface Transport {
@@ -68,7 +70,8 @@ export function openTransport(options: TransportOptions): Transport {
   let preferred = 0;
 
   async function tryAt<T>(url: string, request: Request): Promise<Outcome<T>> {
-    const deadline = AbortSignal.timeout((options.timeoutMs ?? TIMEOUT_MS) + (request.waitMs ?? 0));
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS;
+    const deadline = AbortSignal.timeout(timeoutMs + (request.waitMs ?? 0));
     const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
     let response;
     try {
@@ -109,10 +112,10 @@ export function openTransport(options: TransportOptions): Transport {
   }
 
   return {
-    ask: (endpoint, input, { repeatable = endpoint.method === "get", waitMs = 0 } = {}) => {
+    ask: (endpoint, input, { repeatable = endpoint.method === "get", ...how } = {}) => {
       const { body, signal, ...parts } = input as Parts;
       const path = urlOf("", endpoint, parts);
-      return send({ method: endpoint.method.toUpperCase(), path, body, signal, repeatable, waitMs });
+      return send({ method: endpoint.method.toUpperCase(), path, body, signal, repeatable, ...how });
     },
     close: () => agent.close(),
   };

@@ -3,7 +3,7 @@ import { pause } from "@sluice/client";
 import type { TakenJob } from "@sluice/wire";
 import type { JobClient } from "./client.ts";
 import { attemptsIn, endingAfterThrow, type Ending, endingOf, PATIENCE, type Patience } from "./endings.ts";
-import type { LeaseKeeper, Lost } from "./lease-keeper.ts";
+import { LEASE_MS, type LeaseKeeper, type Lost } from "./lease-keeper.ts";
 import { failureText, type Outcome } from "./outcome.ts";
 
 export interface Tools {
@@ -47,7 +47,6 @@ export interface Working {
 }
 
 const POLL_MS = 20_000;
-const LEASE_MS = 10_000;
 const GRACE_MS = 30_000;
 const AWAY_FIRST_MS = 200;
 const AWAY_MOST_MS = 5_000;

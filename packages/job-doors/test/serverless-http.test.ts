@@ -22,6 +22,30 @@ test("M1: payloads by lines, the ids by lines; other clients' are closed", async
   expect((await ask("POST", "/closed/job/resize/add", "one"))[0]).toBe(403);
 });
 
+test("M22: results are left to the type that the request names; a parameter that nobody knows is named", async () => {
+  expect(await ask("POST", "/default/job/resize/add?onFinish=publish", "one\ntwo\n")).toEqual([200, "1\n2\n"]);
+  for (const id of [1, 2]) {
+    const [, job] = await ask("GET", `/v1/tenants/default/jobs/${id}`);
+    expect(JSON.parse(job)).toMatchObject({ name: "resize", onFinish: "publish" });
+  }
+  expect(await ask("POST", "/default/job/resize/add?onFinish=a%2Cb", "one")).toEqual([
+    400,
+    expect.stringContaining("onFinish"),
+  ]);
+  for (const [method, path] of [
+    ["POST", "/default/job/resize/add"],
+    ["POST", "/default/handler/add/resize/add"],
+    ["GET", "/default/handler/get/resize"],
+    ["POST", "/default/handler/del/resize/delete"],
+  ] as const) {
+    const [status, answer] = await ask(method, `${path}?onfinish=publish`, method === "POST" ? "x" : undefined);
+    expect([path, status, answer]).toEqual([path, 400, expect.stringContaining("onfinish")]);
+  }
+  const spec = JSON.stringify({ body: "return 200", onFinish: "publish" });
+  expect((await ask("POST", "/default/handler/add/resize/add", spec, "application/json"))[0]).toBe(200);
+  expect((await ask("GET", "/default/handler/get/resize"))[1]).toContain('"onFinish":"publish"');
+});
+
 test("M3: handlers are added as text or JSON, the newest is given, and they go", async () => {
   const [status, added] = await ask("POST", "/default/handler/add/resize/add?method=http", "http://a.example/run");
   expect([status, JSON.parse(added)]).toMatchObject([

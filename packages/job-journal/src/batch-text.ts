@@ -194,3 +194,8 @@ function readSizes({ ids, tenant, jobtype, atMs, form }: Header, sizes: readonly
 export function showLine({ atMs, tenant, name, form, payload }: Line): string {
   return `${new Date(atMs).toISOString()}|${tenant}-${shownName(name, form)}|${payload.toString("utf8")}`;
 }
+
+export function withoutEnd(line: string | Uint8Array): Uint8Array {
+  if (typeof line === "string") return Buffer.from(line.replace(/\r?\n$/, ""));
+  return line;
+}

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { type Appended, type Journal, openJournal, Position } from "@sluice/journal";
-import { type Form, idsOfBatch, isPlainType, type Line, parseBatch, printBatch } from "./batch-text.ts";
+import { type Form, idsOfBatch, isPlainType, type Line, parseBatch, printBatch, withoutEnd } from "./batch-text.ts";
 import { GuestIds } from "./guest-ids.ts";
 import { runsOf } from "./id-runs.ts";
 import { Reservations } from "./reservations.ts";
@@ -254,9 +254,4 @@ export class JobJournal {
   async #failpoint(step: Failpoint): Promise<void> {
     await this.#options.failpoint?.(step);
   }
-}
-
-function withoutEnd(line: string | Uint8Array): Uint8Array {
-  if (typeof line === "string") return Buffer.from(line.replace(/\r?\n$/, ""));
-  return line;
 }

@@ -14,7 +14,8 @@ import {
 } from "@sluice/job-queue";
 import type { JobJournal } from "./job-journal.ts";
 import type { JobJournals } from "./job-journals.ts";
-import { payloadOfJob } from "./new-jobs.ts";
+import { withoutEnd } from "./batch-text.ts";
+import { newJobOf, payloadOfJob } from "./new-jobs.ts";
 import type { Outcome, TenantQueue } from "./queue.ts";
 import type { Jobtype, Written } from "./types.ts";
 
@@ -26,8 +27,8 @@ export const ADD_STATUS = {
 } as const satisfies Record<string, Status>;
 
 export interface JournaledAdds {
-  /** A job for each payload; the ids are in their order. */
-  addLines(jobtype: Jobtype, payloads: readonly (string | Uint8Array)[]): Promise<Reply>;
+  /** A job for each payload; the ids are in their order. `onFinish`: the type that their results are left to. */
+  addLines(jobtype: Jobtype, payloads: readonly (string | Uint8Array)[], onFinish?: string): Promise<Reply>;
   /** As the queue's own; CreateJob(s) that surely did not reach an owner are accepted in the journal. */
   route(tenant: string, command: Command): Promise<Outcome>;
   /** Null: nobody knows whether it was done. */
@@ -37,7 +38,7 @@ export interface JournaledAdds {
 export function journaledAdds(queue: TenantQueue, journals: JobJournals, blobs: BlobStore | null): JournaledAdds {
   const adds = new Adds(queue, journals, blobs);
   return {
-    addLines: (jobtype, payloads) => adds.addLines(jobtype, payloads),
+    addLines: (jobtype, payloads, onFinish) => adds.addLines(jobtype, payloads, onFinish),
     route: (tenant, command) => adds.route(tenant, command),
     ask: async (tenant, command) => {
       const outcome = await adds.route(tenant, command);
@@ -64,10 +65,17 @@ class Adds {
     this.#blobs = blobs;
   }
 
-  addLines({ tenant, name }: Jobtype, payloads: readonly (string | Uint8Array)[]): Promise<Reply> {
-    return this.#written({ tenant, single: false, lines: payloads.length }, (journal) =>
-      journal.write({ tenant, name }, payloads),
-    );
+  addLines({ tenant, name }: Jobtype, payloads: readonly (string | Uint8Array)[], onFinish?: string): Promise<Reply> {
+    const add = { tenant, single: false, lines: payloads.length };
+    if (onFinish === undefined) return this.#written(add, (journal) => journal.write({ tenant, name }, payloads));
+    // A line of the document has room for a type and a payload alone.
+    const lines: { readonly name: string; readonly payload: Buffer }[] = [];
+    for (const payload of payloads) {
+      const job = newJobOf({ tenant, name, payload: Buffer.from(withoutEnd(payload)) }, { onFinish });
+      if (typeof job === "string") return Promise.resolve(answer({ code: 402, text: job }));
+      lines.push({ name, payload: Buffer.from(JSON.stringify(job)) });
+    }
+    return this.#written(add, (journal) => journal.writeForm("job", tenant, lines));
   }
 
   async route(tenant: string, command: Command): Promise<Outcome> {

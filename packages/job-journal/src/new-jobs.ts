@@ -18,7 +18,7 @@ export async function payloadOfJob(job: NewJob, blobs: BlobStore | null): Promis
 
 /** A sentence for what can be no job. */
 export async function jobOfLine(line: Line, blobs: BlobStore | null): Promise<NewJob | string> {
-  const job = line.form === "job" ? parseJob(line) : jobOfPayload(line);
+  const job = line.form === "job" ? parseJob(line) : newJobOf(line);
   if (typeof job === "string" || Buffer.byteLength(job.data.text) <= TREE_BYTES) return job;
   if (blobs === null) return "its data is larger than the tree takes, and there is no store of blobs";
   const ref = await blobs.put(Buffer.from(job.data.text));
@@ -35,12 +35,15 @@ function parseJob({ payload, name }: Line): NewJob | string {
 }
 
 /** Any bytes stand in the job's data under a name of their own, as text if they are text. */
-function jobOfPayload({ tenant, name, payload }: Line): NewJob | string {
+export function newJobOf(
+  { tenant, name, payload }: Pick<Line, "tenant" | "name" | "payload">,
+  more: { readonly onFinish?: string } = {},
+): NewJob | string {
   const text = payload.toString("utf8");
   const data = Buffer.from(text).equals(payload)
     ? { payload: text }
     : { payload: payload.toString("base64"), encoding: "base64" };
-  const jobs = JSON.stringify([{ name, data }]);
+  const jobs = JSON.stringify([{ name, data, ...more }]);
   const command = readCommand("CreateJobs", { jobs }, { tenant, caller: NOBODY });
   if (isStatus(command)) return command.text;
   return (command.verb === "CreateJobs" ? command.jobs[0] : undefined) ?? "it is no job";

@@ -167,6 +167,18 @@ describe("lines that are added", () => {
     expect(JSON.parse(blobs.held.get(dataRef!.sha256)!.toString())).toEqual({ payload: large });
   });
 
+  test("M22: leave their results to the type that was named with them, whatever they hold", async () => {
+    const [odd, large] = [Buffer.from([0, 255, 10]), "x".repeat(100_000)];
+    const ids = idsOf(await adds.addLines(WORK, ["one\n", odd, large], "after"));
+    await taken();
+    for (const id of ids)
+      expect(await record(id)).toMatchObject({ name: "work", onFinish: "after", tenant: "default" });
+    expect(JSON.parse((await record(ids[0]!)).data)).toEqual({ payload: "one" });
+    expect(JSON.parse((await record(ids[1]!)).data)).toEqual({ payload: odd.toString("base64"), encoding: "base64" });
+    const { dataRef } = await record(ids[2]!);
+    expect(JSON.parse(blobs.held.get(dataRef!.sha256)!.toString())).toEqual({ payload: large });
+  });
+
   test("a type with a comma is refused", async () => {
     expect((await adds.addLines({ tenant: "default", name: "a,b" }, ["x"])).status.code).toBe(402);
   });

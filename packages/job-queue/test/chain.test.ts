@@ -33,6 +33,23 @@ test("M22: the follow-on job gets a large result as it gets a small one, also fr
   expect(JSON.parse(job?.view.data ?? "")).toEqual({ from: { jobID: id, name: "first", exit: 201 }, payload: result });
 });
 
+test("M22: the follow-on job of a handler is made for whoever names none, and only after a good end", () => {
+  const bench = new Bench();
+  const end = (params: Record<string, string>, exitCode = 200): string[] => {
+    const id = bench.create({ name: "first", ...params });
+    const { token } = bench.get("first");
+    expect(bench.ask("FinishJob", { jobID: id, lease: token, exitCode, onFinish: "handlers" })).toBe("200 OK");
+    return [...bench.shard.jobs()].map(([, { name }]) => name);
+  };
+  expect(end({})).toEqual(["handlers"]);
+  expect(end({}, 404)).toEqual(["handlers"]);
+  expect(end({ onFinish: "own" })).toEqual(["handlers", "own"]);
+  const id = bench.create({ name: "first" });
+  const { token } = bench.get("first");
+  const long = { jobID: id, lease: token, onFinish: "x".repeat(256) };
+  expect(bench.ask("FinishJob", long)).toBe("402 Malformed onFinish");
+});
+
 test("M2: nobody is given what stands in the store by naming it in a job's data", async () => {
   const { sha256 } = await blobs.put(Buffer.from("another tenant's"));
   const bench = new Bench();

@@ -1,5 +1,6 @@
 /** Looks after the others: whoever died is declared dead, its jobs go back, its entry goes later. Any worker may, several at once. */
 import type { Op, Session } from "@sluice/zookeeper";
+import { type DeadHookPorts, hookOp, tellOfTheDead, type Told } from "./dead-hooks.ts";
 import { encodeEntry, type WorkerEntry } from "./entry.ts";
 import { judge, type Patience } from "./judge.ts";
 import { listWorkers, type ListedWorker } from "./list.ts";
@@ -11,14 +12,16 @@ export interface HarvestPorts {
   readonly patience: Patience;
   /** Gives the worker's unfinished jobs back to the queue; false: could not, try again later. May be asked twice. */
   readonly releaseWorker: (name: string) => Promise<boolean>;
-  /** Shuts the instance down or restarts it. Called at most once for each death, by whoever's declaration counted. */
-  readonly onDead: (entry: WorkerEntry) => Promise<void>;
+  /** Shuts the instance of a dead one down or restarts it; tried until it is heard. Null: nobody is told. */
+  readonly hook: Pick<DeadHookPorts, "tell" | "pauseMs"> | null;
 }
 
 export interface Harvested {
   readonly declared: readonly string[];
   readonly released: readonly string[];
   readonly purged: readonly string[];
+  /** Who was told of the dead, and who was not. */
+  readonly hooks: Told;
 }
 
 /** Null: the registry could not be read. */
@@ -26,14 +29,14 @@ export async function harvest(ports: HarvestPorts): Promise<Harvested | null> {
   const workers = await listWorkers(ports.session);
   if (workers === null) return null;
   const did = { declared: [] as string[], released: [] as string[], purged: [] as string[] };
+  const { session, patience, hook } = ports;
   for (const worker of workers) {
     const { Name } = worker.entry;
-    const verdict = judge(worker, ports.patience, ports.session.serverNowMs());
+    const verdict = judge(worker, patience, session.serverNowMs());
     if (verdict === "declare") {
       const declared = await declareDead(ports, worker);
       if (declared === null) continue;
       did.declared.push(Name);
-      await ports.onDead(declared.entry);
       if (await release(ports, declared)) did.released.push(Name);
     } else if (verdict === "release") {
       if (await release(ports, worker)) did.released.push(Name);
@@ -41,20 +44,22 @@ export async function harvest(ports: HarvestPorts): Promise<Harvested | null> {
       if (await purge(ports, worker)) did.purged.push(Name);
     }
   }
-  return did;
+  const told = hook === null ? null : await tellOfTheDead({ session, keepMs: patience.keepDeadMs, ...hook });
+  return { ...did, hooks: told ?? { told: [], failed: [], givenUp: [] } };
 }
 
 type Held = Pick<ListedWorker, "entry" | "version">;
 
 /** Fenced by the entry's version: of two who see the same death one is refused, and a heartbeat that came in between refuses both. */
-async function declareDead({ session }: HarvestPorts, found: ListedWorker): Promise<Held | null> {
+async function declareDead({ session, hook }: HarvestPorts, found: ListedWorker): Promise<Held | null> {
   const { entry, version, hasSession } = found;
   const dead: WorkerEntry = { ...entry, Status: "DEAD", Job: "" };
   const ops: Op[] = [{ op: "set", path: paths.worker(entry.Name), data: encodeEntry(dead), version }];
   // One that hangs and keeps its session is taken out too.
   if (hasSession) ops.push({ op: "delete", path: paths.alive(entry.Name), version: 0 });
+  if (hook !== null) ops.push(hookOp(dead, session.serverNowMs()));
   const answer = await session.multi(ops);
-  // A lost answer: if it was applied, whoever looks next finds a dead one whose jobs are not released. Only the hook may be missed.
+  // A lost answer: if it was applied, whoever looks next finds a dead one whose jobs are not released, and of whom nobody is told.
   return answer.ok ? { entry: dead, version: version + 1 } : null;
 }
 

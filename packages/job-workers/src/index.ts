@@ -1,4 +1,5 @@
 export { type Stats, type WorkerEntry, WorkerEntrySchema } from "./entry.ts";
+export type { Told } from "./dead-hooks.ts";
 export type { Harvested, HarvestPorts } from "./harvest.ts";
 export { judge, type Patience, type Seen, type Verdict } from "./judge.ts";
 export { isSystemServed, type ListedWorker } from "./list.ts";

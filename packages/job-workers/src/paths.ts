@@ -3,10 +3,13 @@ const ROOT = "/fleet/queue";
 
 export const paths = {
   /** From the top down, as they are made. */
-  frame: ["/fleet", ROOT, `${ROOT}/workers`, `${ROOT}/sysids`],
+  frame: ["/fleet", ROOT, `${ROOT}/workers`, `${ROOT}/dead-workers`, `${ROOT}/sysids`],
   workers: `${ROOT}/workers`,
   worker: (name: string) => `${ROOT}/workers/${name}`,
   alive: (name: string) => `${ROOT}/workers/${name}/alive`,
+  /** What is still to be told of dead workers. */
+  hooks: `${ROOT}/dead-workers`,
+  hook: (id: string) => `${ROOT}/dead-workers/${id}`,
   sysids: `${ROOT}/sysids`,
   sysid: (sysid: number) => `${ROOT}/sysids/${sysid}`,
 } as const;

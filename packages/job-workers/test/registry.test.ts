@@ -67,9 +67,12 @@ const portsOf = (made: Calls, patience = PATIENCE): Parameters<Workers["harvest"
     made.released.push(worker);
     return Promise.resolve(true);
   },
-  onDead: (entry) => {
-    made.shutDown.push(entry.Name);
-    return Promise.resolve();
+  hook: {
+    pauseMs: 0,
+    tell: (entry) => {
+      made.shutDown.push(entry.Name);
+      return Promise.resolve(true);
+    },
   },
 });
 
@@ -193,6 +196,61 @@ test("jobs that could not be given back are given back by the next harvester, wi
   expect(made.released).toContain(given.Name);
   expect(made.shutDown.filter((each) => each === given.Name)).toEqual([given.Name]);
   expect((await workers.register(given)).ok).toBe(true);
+});
+
+/** Answers the names of those that were told and not heard, from the second try on heard. */
+function deafAtFirst(Name: string) {
+  const ids: string[] = [];
+  const tell = (entry: WorkerEntry, id: string): Promise<boolean> => {
+    if (entry.Name === Name) ids.push(id);
+    return Promise.resolve(entry.Name !== Name || ids.length > 1);
+  };
+  return { ids, hook: { pauseMs: 0, tell } };
+}
+
+test("E20: a hook that was not heard is called again, by whoever comes by, also when its worker is back; then no more", async () => {
+  const dying = await registry();
+  const given = facts();
+  await registered(dying.workers, given);
+  await dying.session.close();
+  const [first, second] = [await registry(), await registry()];
+  const { ids, hook } = deafAtFirst(given.Name);
+  const failed = await first.workers.harvest({ ...portsOf(calls()), hook });
+  expect(failed?.hooks.failed).toEqual([expect.stringContaining(`${given.Name}.`)]);
+  const back = await registered(second.workers, { ...given, InstanceId: "next" });
+  const told = await second.workers.harvest({ ...portsOf(calls()), hook });
+  expect(told?.hooks.told).toEqual(failed?.hooks.failed);
+  await first.workers.harvest({ ...portsOf(calls()), hook });
+  expect(ids).toEqual([...(told?.hooks.told ?? []), ...(told?.hooks.told ?? [])]);
+  expect(back.over.aborted).toBe(false);
+});
+
+test("E20: one that dies between the declaration and the call loses no call", async () => {
+  const dying = await registry();
+  const { Name } = (await registered(dying.workers)).entry;
+  await dying.session.close();
+  const broken = await registry();
+  const dies = { pauseMs: 0, tell: () => Promise.reject(new Error("killed")) };
+  await expect(broken.workers.harvest({ ...portsOf(calls()), hook: dies })).rejects.toThrow("killed");
+  const made = calls();
+  await (await registry()).workers.harvest(portsOf(made));
+  expect(made.shutDown.filter((each) => each === Name)).toEqual([Name]);
+});
+
+test("E20: a hook that nobody hears is called less and less often, and given up after a time", async () => {
+  const dying = await registry();
+  const { Name } = (await registered(dying.workers)).entry;
+  await dying.session.close();
+  const { workers } = await registry();
+  let tries = 0;
+  const hook = { pauseMs: 3_600_000, tell: () => Promise.resolve((tries += 1) < 0) };
+  const harvest = (keepDeadMs = 60_000) => workers.harvest({ ...portsOf(calls(), { ...PATIENCE, keepDeadMs }), hook });
+  expect((await harvest())?.hooks.failed).toHaveLength(1);
+  expect((await harvest())?.hooks).toEqual({ told: [], failed: [], givenUp: [] });
+  expect(tries).toBe(1);
+  const givenUp = await waitFor(async () => (await harvest(0))?.hooks.givenUp[0]);
+  expect(givenUp).toContain(`${Name}.`);
+  expect((await harvest())?.hooks.givenUp).toEqual([]);
 });
 
 test("entries of the dead are purged later, not before", async () => {

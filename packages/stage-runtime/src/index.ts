@@ -24,7 +24,7 @@ export type { BatchOutcome, Consumed, InboxOutcome, Outcome, Retry, Snooze } fro
 export { type Log, makeLog, silentLog } from "./log.ts";
 export { baseConfig, type BaseConfig } from "./config/base-config.ts";
 export { type EgressRule, egressSettings } from "./config/egress-settings.ts";
-export { checkedText, flag, parsedText, port, ratio, serviceUrl, wholeNumber } from "./config/fields.ts";
+export { checkedText, flag, parsedText, port, ratio, serviceUrl, serviceUrls, wholeNumber } from "./config/fields.ts";
 export { heldToken, type HeldToken } from "./config/held-token.ts";
 export { parseConfig } from "./config/parse-config.ts";
 export { type ConfigResult, type Environment, readConfig } from "./config/read-config.ts";

@@ -96,7 +96,11 @@ export const COMMAND_BODIES = {
     jobPriority,
     step: z.string().optional(),
   }),
-  FinishJob: z.strictObject({ ...ended, ...ending }),
+  FinishJob: z.strictObject({
+    ...ended,
+    ...ending,
+    onFinish: z.string().optional().meta({ description: "as for a new job, if the job itself names none" }),
+  }),
   FailJob: z.strictObject({ ...ended, ...ending }),
   RetryJob: z.strictObject({
     ...ended,

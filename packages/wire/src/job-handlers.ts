@@ -17,6 +17,11 @@ export const HandlerSpec = z
     beforeEach: script.optional().describe("run before each batch"),
     body: script.min(1).describe("node: a function's body; http: a URL; container: the image's configuration as JSON"),
     afterEach: script.optional().describe("run after each batch"),
+    onFinish: z
+      .string()
+      .regex(/^[^\s,|/]{1,255}$/, "a type: no spaces, commas, bars or slashes")
+      .optional()
+      .describe("the type of a new job that is made with the result of each job that ends well and names none itself"),
     allow: z
       .strictObject({
         network: z

@@ -119,11 +119,12 @@ function portsOf(
       },
       wait: (tenant, command, timeoutMs, gone) => queue.wait(tenant, command, timeoutMs, gone),
     },
-    addLines: async (jobtype, payloads) => {
+    addLines: async (jobtype, payloads, onFinish) => {
       const refused = await room.refusal(jobtype.tenant, payloads.length);
       if (refused !== null) return refused;
       handled.expect(jobtype.tenant, jobtype.name);
-      return adds.addLines(jobtype, payloads);
+      if (onFinish !== undefined) handled.expect(jobtype.tenant, onFinish);
+      return adds.addLines(jobtype, payloads, onFinish);
     },
     everyShard: (command) => router.everyShard(command),
     take: (asked) => router.take(asked),
@@ -142,8 +143,10 @@ function portsOf(
 /** Types that a handler's run leads to: what its result is handed on to, and what it asks for. */
 function followersIn(command: Command): readonly string[] {
   if (command.verb === "CreateJobs") return command.jobs.flatMap(({ onFinish }) => onFinish ?? []);
-  if (command.verb === "FinishJob" || command.verb === "RetryJob" || command.verb === "FailJob")
-    return (command.then ?? []).map(({ name }) => name);
+  if (command.verb === "FinishJob" || command.verb === "RetryJob" || command.verb === "FailJob") {
+    const follower = command.verb === "FinishJob" ? (command.onFinish ?? []) : [];
+    return (command.then ?? []).map(({ name }) => name).concat(follower);
+  }
   return [];
 }
 

@@ -6,6 +6,7 @@ import {
   parseConfig,
   port,
   serviceUrl,
+  serviceUrls,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -37,6 +38,8 @@ export const runnerConfig = baseConfig.extend({
   ...egressSettings,
   /** Where a job-api listens. */
   JOB_API_URL: serviceUrl().default("http://127.0.0.1:8082"),
+  /** Several, with commas, instead of JOB_API_URL: when one does not answer, another one is asked. */
+  JOB_API_URLS: serviceUrls().optional(),
   /** May use jobs of the tenants it runs, and act on workers; or the file that holds it, read again when it changes. */
   JOB_API_TOKEN: z.string().optional(),
   JOB_API_TOKEN_FILE: z.string().optional(),

@@ -1,3 +1,4 @@
+import type { Told } from "@sluice/job-workers";
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import type { Registry } from "prom-client";
 import { ENGINE_LIMITS, type EngineLimits } from "./container/engine-limits.ts";
@@ -62,6 +63,13 @@ export const RUNNER_METRICS = {
     labels: [],
     exportedBy: "each worker",
   },
+  hooks: {
+    type: "counter",
+    name: "sluice_job_dead_worker_hooks_total",
+    help: "Calls of DEAD_WORKER_HOOK by outcome: told (heard), failed (tried again later), given-up (never heard, for as long as DEAD_WORKER_KEEP_MS)",
+    labels: ["outcome"],
+    exportedBy: "each worker",
+  },
   findings: {
     type: "gauge",
     name: "sluice_fsck_report_findings",
@@ -78,6 +86,7 @@ const NEXT: Readonly<Record<(typeof CODES)[number], readonly NextStep["kind"][]>
   retry: ["retry", "abandon"],
   error: ["retry", "abandon"],
 };
+const HOOK_OUTCOMES = ["told", "failed", "given-up"] as const;
 const CAUSES = ["timeout", "cpu", "flood", "crash", "nonsense"] as const satisfies Broken[];
 
 export interface RunnerMetrics {
@@ -88,6 +97,7 @@ export interface RunnerMetrics {
   readonly engineLimits: (limits: EngineLimits) => void;
   readonly refusedImage: () => void;
   readonly dead: (workers: number) => void;
+  readonly hooks: (hooks: Told) => void;
   readonly findings: (count: number) => void;
 }
 
@@ -96,6 +106,7 @@ export function runnerMetrics(registry: Registry, standing: Standing): RunnerMet
   // Of a counter that appears with its first event, Prometheus does not see the first event.
   for (const code of CODES) for (const next of NEXT[code]) made.runs.inc({ code, next }, 0);
   for (const why of CAUSES) made.broken.inc({ why }, 0);
+  for (const outcome of HOOK_OUTCOMES) made.hooks.inc({ outcome }, 0);
   for (const wall of WALLS) made.walls.set({ wall }, standing.walls[wall] ? 1 : 0);
   return {
     settled: ({ code, kind }) => made.runs.inc({ code, next: kind }),
@@ -109,6 +120,11 @@ export function runnerMetrics(registry: Registry, standing: Standing): RunnerMet
     },
     refusedImage: () => made.refusedImages.inc(),
     dead: (workers) => made.dead.inc(workers),
+    hooks: ({ told, failed, givenUp }) => {
+      made.hooks.inc({ outcome: "told" }, told.length);
+      made.hooks.inc({ outcome: "failed" }, failed.length);
+      made.hooks.inc({ outcome: "given-up" }, givenUp.length);
+    },
     findings: (count) => made.findings.set(count),
   };
 }

@@ -1,5 +1,6 @@
 /** All of a runner but the process around it. */
 import { openJobs, type JobClient } from "@sluice/job-client";
+import type { HarvestPorts } from "@sluice/job-workers";
 import { createEgress, type Egress, policyOf } from "@sluice/safe-io";
 import { type ExtraServer, heldToken, type ServiceParts } from "@sluice/stage-runtime";
 import type { Session } from "@sluice/zookeeper";
@@ -44,7 +45,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const { nowMs } = clock;
   const metrics = runnerMetrics(parts.registry, host.standing);
   const client = openJobs({
-    urls: [config.JOB_API_URL],
+    urls: config.JOB_API_URLS ?? [config.JOB_API_URL],
     worker: config.WORKER_ID,
     ...heldToken(config.JOB_API_TOKEN, config.JOB_API_TOKEN_FILE),
   });
@@ -98,12 +99,13 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     pause,
     log,
     releaseWorker: (name) => queue.releaseWorker(name),
-    shutDown: (entry) => shutDown(config.DEAD_WORKER_HOOK, entry, own),
+    hook: hookOf(config.DEAD_WORKER_HOOK, config.HARVEST_INTERVAL_MS, own),
     onPresent: (present, why) => {
       loop.allow(present);
       if (!present) loop.dropAll(why);
     },
     onDead: (workers) => metrics.dead(workers),
+    onHooks: (hooks) => metrics.hooks(hooks),
     // A runner that was killed cannot remove its containers, unless it comes again by its name.
     onAlive: async (alive) =>
       engineWatch?.sweep((worker, of) => !alive.has(worker) || (worker === config.WORKER_ID && of !== instance)),
@@ -256,8 +258,19 @@ function refusalOf({ NODE_HANDLERS }: RunnerConfig, { walls, missing }: Standing
   return `this runner has no walls for code of tenants: ${missing ?? ""}`;
 }
 
-async function shutDown(hook: string | undefined, entry: object, egress: Egress): Promise<void> {
-  if (hook === undefined) return;
-  const told = await egress.post(hook, { contentType: "application/json", body: JSON.stringify(entry) });
-  if (told.ok) told.value.discard();
+/** The answer must be a good one: whoever gets it is to shut the instance down, or to know of it already. */
+function hookOf(url: string | undefined, pauseMs: number, egress: Egress): HarvestPorts["hook"] {
+  if (url === undefined) return null;
+  return {
+    pauseMs,
+    async tell(entry, id) {
+      const told = await egress.post(url, {
+        contentType: "application/json",
+        body: JSON.stringify(entry),
+        headers: { "Idempotency-Key": id },
+      });
+      if (told.ok) told.value.discard();
+      return told.ok;
+    },
+  };
 }

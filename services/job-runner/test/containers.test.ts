@@ -21,6 +21,7 @@ describe("with a Docker of our own making", () => {
     docker.program = () => 0;
     docker.progress = [{ status: "done" }];
     docker.imageBytes = 1_000;
+    docker.output = [];
   });
   afterAll(() => docker.close());
 
@@ -37,6 +38,19 @@ describe("with a Docker of our own making", () => {
     expect(refused).toEqual(Array(3).fill({ tenant: "alpha", job: expect.any(Number), image: "img" }));
     expect((await run(engine, config(), { images: ["img"] })).exit).toBe(200);
     expect((await run(engine, config(), { images: ["docker.io/library/*"] })).exit).toBe(200);
+  });
+
+  test("M21: what a container prints is its job's, so that its J: lines count like those of others", async () => {
+    docker.output = [
+      ["stdout", "J: resize|ein B"],
+      ["stderr", "J: resize|not this\n"],
+      ["stdout", "ild\r\nnoise\nJ: mail|last"],
+    ];
+    expect((await run(engine, config())).lines).toEqual(["J: resize|ein Bild", "noise", "J: mail|last"]);
+    docker.program = () => 3;
+    expect(await run(engine, config())).toMatchObject({ exit: 400, lines: { length: 3 } });
+    docker.program = () => "never";
+    expect(await run(engine, config(), { timeoutMs: 1 })).toMatchObject({ exit: 504, lines: [] });
   });
 
   test("what a container leaves is bounded, in files and in bytes", async () => {
@@ -83,6 +97,7 @@ describe("with a Docker of our own making", () => {
       "DELETE ",
       "POST start",
       "POST wait",
+      "GET logs",
       "GET archive",
       "DELETE ",
     ]);

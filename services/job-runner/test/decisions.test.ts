@@ -75,6 +75,18 @@ test("the answer to a batch: a line for each job; an invalid one spoils all that
   expect(endsOf("200 a\n200 b\n200 c\n", 1)).toEqual([{ exit: 200, result: "a" }]);
 });
 
+test("M21: lines with J: in the answer of an http handler are of the job whose end they come before, or of the last one", () => {
+  expect(endsOf("J: a|1\nJ: a|2\n200 ok\n404\nJ: b|3\n100\nJ: b|4\n", 3)).toEqual([
+    { exit: 200, result: "ok", lines: ["J: a|1", "J: a|2"] },
+    { exit: 404, result: undefined },
+    { exit: 100, result: undefined, lines: ["J: b|3", "J: b|4"] },
+  ]);
+  // Whose they are is not known: all of these jobs are tried again.
+  const invalid = { exit: 500, result: "INVALID_RESPONSE" };
+  expect(endsOf("200\nJ: a|1\nnonsense\n200\n", 2)).toEqual([{ exit: 200, result: undefined }, invalid]);
+  expect(endsOf("J: a|1\n", 1)).toEqual([{ exit: 500, result: "NO_RESPONSE" }]);
+});
+
 test.each([
   [["*.py"], ["a.py"], ["a.pyc", "lib/a.py", "apy"]],
   [["bin/*"], ["bin/x", "bin/x.y"], ["bin/a/b", "bin", "sbin/x"]],

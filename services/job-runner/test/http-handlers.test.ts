@@ -19,6 +19,8 @@ beforeAll(async () => {
     if (request.path === "/away") return void response.writeHead(302, { location: "http://169.254.169.254/" }).end();
     if (request.path === "/broken") return void response.writeHead(500).end("200\n");
     const lines = request.body.split("\n").slice(0, -1);
+    if (request.path === "/asks")
+      return void response.end(lines.map((line) => `J: after|${line}\n200 ${line.toUpperCase()}`).join("\n"));
     response.end(lines.map((line) => (line === "bad" ? "499 no good" : `200 ${line.toUpperCase()}`)).join("\n"));
   });
   const policy = { ...PUBLIC_ONLY, allow: LOOPBACK };
@@ -60,6 +62,13 @@ test("M29: a batch is one request, and one bad job does not fail the others", as
   ]);
   expect(received).toHaveLength(1);
   expect(String(received[0]!.headers["job-ids"]).split(",")).toHaveLength(3);
+});
+
+test("M21: its answer may ask for new jobs, for each job of the batch", async () => {
+  expect(await run("/asks", ["a", "b"])).toEqual([
+    { exit: 200, result: "A", lines: ["J: after|a"] },
+    { exit: 200, result: "B", lines: ["J: after|b"] },
+  ]);
 });
 
 test("connections are kept", async () => {

@@ -8,7 +8,15 @@ let stage: Stage;
 let jobs: JobClient;
 let first: RunnerProcess;
 let gate: Gate;
+/** Shuts down the instances of dead workers; refuses the first call. */
+let hook: HttpServer;
+const told: { readonly name: string; readonly id: string }[] = [];
 beforeAll(async () => {
+  hook = await serveHttp((request, response) => {
+    const { Name } = JSON.parse(request.body) as { readonly Name: string };
+    told.push({ name: Name, id: String(request.headers["idempotency-key"]) });
+    response.writeHead(told.length === 1 ? 503 : 204).end();
+  });
   gate = await startGate();
   stage = await startStage();
   ({ jobs } = stage);
@@ -17,6 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage.stop();
   await gate.end();
+  await hook.close();
 });
 
 /** A handler that ends when the test says so: its request is answered while the gate is open. */
@@ -183,16 +192,21 @@ async function holding(name: string, type: string): Promise<{ readonly id: numbe
     (await holder.log()).some(({ msg, job }) => msg === "job running" && job === id);
   await waitFor(isRunning, { what: `${name} at work` });
   await handler(type, { body: "return 'by another'" });
-  first = await stage.runner(`first-${name}`);
+  first = await stage.runner(`first-${name}`, { DEAD_WORKER_HOOK: hook.url });
   return { id, holder };
 }
 
-test("E21, E23: the jobs of a runner that was killed are ended by another one; its entry says DEAD", async () => {
+test("E20, E21, E23: the jobs of a runner that was killed are ended by another one; its entry says DEAD", async () => {
   const { id, holder } = await holding("killed", "hold-killed");
   await holder.child.kill("SIGKILL");
   expect(await ended(id)).toMatchObject({ result: "by another", owner: first.name });
   await waitFor(async () => (await worker("killed"))?.Status === "DEAD");
   await waitFor(async () => /^sluice_job_workers_declared_dead_total(?:\{.*\})? [1-9]/m.test(await first.metrics()));
+  // Not heard at first: it is told again, of the same death.
+  await waitFor(() => told.length >= 2, { what: "DEAD_WORKER_HOOK" });
+  expect(told.map(({ name }) => name)).toEqual(["killed", "killed"]);
+  expect(new Set(told.map(({ id: death }) => death)).size).toBe(1);
+  await waitFor(async () => (await first.log()).some(({ msg }) => msg === "DEAD_WORKER_HOOK was told"));
 });
 
 test("E22: a runner that was stopped, declared dead and goes on cannot end its job", async () => {
@@ -225,4 +239,31 @@ test("a runner that is asked to end finishes what it has, and leaves no entry be
   expect(await ended(id)).toMatchObject({ result: "open", owner: "leaving" });
   expect(await worker("leaving")).toBeNull();
   first = await stage.runner("last");
+});
+
+test("a runner with two job-apis keeps its job when the one that it asks is killed, ends it once, and takes the next one", async () => {
+  const api = await stage.anotherApi();
+  const between = await stage.runner("between", {
+    JOB_TYPES: "between*",
+    JOB_API_URLS: `${api.url},${stage.apiUrl}`,
+  });
+  await first.child.kill("SIGTERM");
+  gate.close();
+  await handler("between", gate.handler);
+  const id = await add("between");
+  await waitFor(async () => (await worker("between"))?.Job === String(id));
+  await api.child.kill("SIGKILL");
+  // It has asked for more jobs and for its lease since, at the other one.
+  await handler("between-2", { body: "return 'meanwhile'" });
+  const next = await waitFor(async () => {
+    const made = await jobs.createJob({ name: "between-2", data: { payload: "" }, unique: true });
+    return made.ok && made.value;
+  });
+  expect(await ended(next)).toMatchObject({ result: "meanwhile", owner: "between" });
+  gate.open();
+  expect(await ended(id)).toMatchObject({ result: "open", owner: "between" });
+  const { events, runs } = (await described(id))!;
+  expect([events.filter(({ what }) => what === "take").length, runs.length]).toEqual([1, 1]);
+  await between.child.kill("SIGTERM");
+  first = await stage.runner("very-last");
 });

@@ -45,6 +45,8 @@ export interface JobPorts {
   readonly addLines: (
     jobtype: { readonly tenant: string; readonly name: string },
     payloads: readonly string[],
+    /** The type that their results are left to. */
+    onFinish?: string,
   ) => Promise<Reply>;
   readonly everyShard: (command: Command) => Promise<ReadonlyMap<number, Answer>>;
   readonly take: (asked: Taking) => Promise<readonly TakenOfTenant[]>;

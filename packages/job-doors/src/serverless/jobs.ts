@@ -16,9 +16,10 @@ export function payloadsOf(body: string): string[] {
 }
 
 /** What is to be added, or why it cannot be. */
-export function readAdding(client: string, type: string, body: string): readonly string[] | Status {
+export function readAdding(client: string, type: string, body: string, onFinish?: string): readonly string[] | Status {
   if (!isTenant(client)) return STATUS.malformed("client");
   if (!TYPE.test(type)) return STATUS.malformed("type");
+  if (onFinish !== undefined && !TYPE.test(onFinish)) return STATUS.malformed("onFinish");
   const payloads = payloadsOf(body);
   return payloads.length === 0 ? STATUS.missing("payload") : payloads;
 }

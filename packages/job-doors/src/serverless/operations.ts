@@ -26,6 +26,8 @@ const ofType = z.strictObject({
   client: z.string().refine(isTenant, "a-z, 0-9 and -, up to 64"),
   type: z.string().max(255),
 });
+/** A parameter that means nothing is a mistake of whoever wrote it. */
+const nothing = z.strictObject({});
 const ADD_BYTES = 8 * 1024 * 1024;
 const problems = ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN"] as const;
 const handlerAnswer = { description: "the handler", content: { "application/json": Handler } };
@@ -51,19 +53,26 @@ function addJobs({ addLines, hear }: JobPorts): Operation {
     summary: "Add jobs: a payload per line; the answer has their ids, a line each",
     permission: "use-jobs",
     params: ofType,
+    query: z.strictObject({
+      onFinish: z
+        .string()
+        .max(255)
+        .optional()
+        .describe("the type of a job that is made with the result of each that ends well"),
+    }),
     body: { unread: { "text/plain": z.string().describe("a payload per line; blank lines are no jobs") } },
     responses: { 200: { description: "the ids", content: { "text/plain": z.string() } } },
     problems,
   } as const;
   return operation(
     spec,
-    async ({ params: { client, type } }, request, response) => {
+    async ({ params: { client, type }, query: { onFinish } }, request, response) => {
       const body = await readText(request, ADD_BYTES);
       if ("problem" in body) return body;
-      const payloads = readAdding(client, type, body.text);
+      const payloads = readAdding(client, type, body.text, onFinish);
       const reply = isStatus(payloads)
         ? statusOnly(payloads)
-        : await addLines({ tenant: client, name: type }, payloads);
+        : await addLines({ tenant: client, name: type }, payloads, onFinish);
       const found = problemOf(reply);
       if (found !== null) return { problem: found };
       const ids = reply.content.kind === "ids" ? reply.content.ids : [];
@@ -141,6 +150,7 @@ function getHandler({ handlers }: JobPorts): Operation {
     summary: "The handler of a type, the newest; type@version is that one",
     permission: "see-jobs",
     params: ofType,
+    query: nothing,
     responses: { 200: handlerAnswer },
     problems,
   } as const;
@@ -156,7 +166,7 @@ function getHandler({ handlers }: JobPorts): Operation {
 }
 
 function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Operation {
-  const spec: OperationSpec<typeof ofType> = {
+  const spec: OperationSpec<typeof ofType, typeof nothing> = {
     id: method === "post" ? "serverlessDelHandler" : "serverlessDeleteHandler",
     method,
     path: "/{client}/handler/del/{type}/delete",
@@ -164,6 +174,7 @@ function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Opera
     summary: "Delete the handler of a type; its jobs are retried until their time is over",
     permission: "change-handlers",
     params: ofType,
+    query: nothing,
     responses: {
       200: { description: "gone", content: { "application/json": z.object({ versions: z.array(z.int()) }) } },
     },

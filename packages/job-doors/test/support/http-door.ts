@@ -40,8 +40,8 @@ const failed = (error: unknown): void => {
 
 export const portsOf = (queue: MemoryQueue): JobPorts => ({
   queue,
-  async addLines({ tenant, name }, payloads) {
-    const jobs = JSON.stringify(payloads.map((payload) => ({ name, data: { payload } })));
+  async addLines({ tenant, name }, payloads, onFinish) {
+    const jobs = JSON.stringify(payloads.map((payload) => ({ name, data: { payload }, onFinish })));
     const command = readCommand("CreateJobs", { jobs }, { tenant, caller: { kind: "timed", worker: "" } });
     if (isStatus(command)) return statusOnly(command);
     return (await queue.ask(tenant, command)) ?? statusOnly(UNKNOWN_OUTCOME);

@@ -92,6 +92,8 @@ export interface RunEnd {
 
 export interface FinishJob extends OfHolder, RunEnd {
   readonly verb: "FinishJob";
+  /** The type that its result is left to, if the job itself names none: its handler's. */
+  readonly onFinish?: string;
 }
 
 export interface RetryJob extends OfHolder, RunEnd {

@@ -34,8 +34,9 @@ export function finishJob(shard: Shard, command: FinishJob, now: number): Reply 
   archive(shard, command, job, doneOf(job, { outcome: "finished", end: command, last, now }));
   if (last) end(shard, id, job, cleared, now);
   else runAgain(shard, id, job, { nextRun, cleared }, now);
-  if (job.onFinish !== undefined && isGood(command.exit))
-    shard.create(shard.newId(), followOn(id, job, job.onFinish, command, now), now);
+  const follower = job.onFinish ?? command.onFinish;
+  if (follower !== undefined && isGood(command.exit))
+    shard.create(shard.newId(), followOn(id, job, follower, command, now), now);
   return reply(STATUS.ok);
 }
 

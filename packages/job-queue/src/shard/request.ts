@@ -185,7 +185,10 @@ function readUpdateJob(params: Params, { tenant }: Asker): Reading<Command> {
 }
 
 function readFinishJob(params: Params, { tenant, caller }: Asker): Reading<Command> {
-  return withEnd(params, (end) => ({ verb: "FinishJob", tenant, ...nameOf(caller), ...end }));
+  const onFinish = given(params, "onFinish") === null ? null : named(params, "onFinish", NAME_BYTES);
+  if (isStatus(onFinish)) return onFinish;
+  const follower = onFinish === null ? {} : { onFinish };
+  return withEnd(params, (end) => ({ verb: "FinishJob", tenant, ...nameOf(caller), ...end, ...follower }));
 }
 
 function readFailJob(params: Params, { tenant, caller }: Asker): Reading<Command> {

@@ -50,12 +50,21 @@ export function checkedText(problemOf: (text: string) => string | null) {
 }
 
 /** Where another service of ours is: http://host:port, without path, query or password; as an origin. */
-export const serviceUrl = () =>
-  parsedText((raw) => {
-    const url = URL.canParse(raw) ? new URL(raw) : null;
-    const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.pathname === "/";
-    return isGood && url.search === "" ? url.origin : null;
-  }, "an address like http://host:port");
+export const serviceUrl = () => parsedText(originOf, "an address like http://host:port");
+
+/** With commas between them; at least one. */
+export const serviceUrls = () =>
+  parsedText((raw): readonly [string, ...string[]] | null => {
+    const [first, ...others] = raw.split(",").map((each) => originOf(each.trim()));
+    if (first == null || others.includes(null)) return null;
+    return [first, ...others.filter((each) => each !== null)];
+  }, "addresses like http://host:port,http://host:port");
+
+function originOf(raw: string): string | null {
+  const url = URL.canParse(raw) ? new URL(raw) : null;
+  const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.pathname === "/";
+  return isGood && url.search === "" ? url.origin : null;
+}
 
 /** `host:port,host:port/chroot`; said to be wrong here, before anything tries to connect. */
 export function zookeeperConnect() {

@@ -42,7 +42,10 @@ const WATCH_DISK_MS = 5_000;
 /** Headers and padding of a tape, which are no bytes of files. */
 const TAPE_OVERHEAD = 1.5;
 
-const succeeded = (info: string): Ended => ({ exit: 200, result: JSON.stringify({ Status: "SUCCESS", Info: info }) });
+const succeeded = (info: string): Ended => ({
+  exit: 200,
+  result: JSON.stringify({ Status: "SUCCESS", Info: info }),
+});
 const failed = (info: string, exit = FAILED): Ended => ({
   exit,
   result: JSON.stringify({ Status: "FAILURE", Info: info }),
@@ -135,13 +138,14 @@ async function runContainer(job: JobInHand, spec: AllowedSpec, course: Course): 
     if (exit === "late") return failed(`no end within ${course.timeoutMs} ms`, 504);
     if (exit === "too much") return failed(tooMuch(ports), TOO_LARGE);
     if (exit === "aborted") return failed("the job is no longer ours", AWAY);
+    const lines = await container.printed();
     await enter("push", data);
     if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports);
-    if (exit === 0) return succeeded("exit code 0");
+    if (exit === 0) return { ...succeeded("exit code 0"), lines };
     const why = (await container.ranOutOfMemory())
       ? ": it needs more memory than CONTAINER_MEMORY_MB of this runner"
       : "";
-    return failed(`exit code ${exit}${why}`);
+    return { ...failed(`exit code ${exit}${why}`), lines };
   } catch (error) {
     return failed(`${step}: ${messageOf(error)}`, isAway(error) ? AWAY : FAILED);
   } finally {

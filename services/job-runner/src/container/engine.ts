@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { type EngineInfo, type EngineLimits, limitsOf } from "./engine-limits.ts";
 import { Images } from "./images.ts";
 import { EngineAway, imagePorts, statusOf } from "./image-ports.ts";
+import { printedLines } from "./printed-lines.ts";
 import { type AskedContainer, carrierRequest, type ContainerLimits, containerRequest } from "./request.ts";
 
 export const LABEL = "sluice.job-runner";
@@ -27,6 +28,8 @@ export interface OpenContainer {
   start(): Promise<void>;
   /** Its exit code. */
   wait(): Promise<number>;
+  /** Lines on its standard output, as far as the engine keeps them. */
+  printed(): Promise<readonly string[]>;
   /** The engine ended it, or a process of it, for that. */
   ranOutOfMemory(): Promise<boolean>;
   /** A folder of it, under the folder's own name. */
@@ -127,6 +130,7 @@ function opened(container: Docker.Container, { docker, asked, usage, onRemoved }
       await container.start();
     },
     wait: async () => ((await container.wait()) as { readonly StatusCode: number }).StatusCode,
+    printed: async () => printedLines(await container.logs({ stdout: true, stderr: false, follow: false })),
     ranOutOfMemory: async () => (await container.inspect()).State.OOMKilled,
     get: (path) => container.getArchive({ path }),
     written: async () => usage(await volume()),

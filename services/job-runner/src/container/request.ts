@@ -25,7 +25,7 @@ export interface AskedContainer {
 
 const MIB = 1_048_576;
 const OPEN_FILES = 1_024;
-/** Nobody reads it, and it stands on the engine's disk. */
+/** Read once, when the container has ended; it stands on the engine's disk. */
 const LOG = { Type: "json-file", Config: { "max-size": "10m", "max-file": "1" } };
 const TMP = "/tmp";
 

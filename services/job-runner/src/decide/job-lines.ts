@@ -12,6 +12,7 @@ export interface Lines {
 }
 
 const ASKS = "J: ";
+export const isJobLine = (line: string): boolean => line.startsWith(ASKS);
 /** As the serverless door takes types; there is no room for a tenant, which is always that of the job that asks. */
 const TYPE = /^[^\s,|/]{1,255}$/;
 const TYPE_BYTES = 255;
@@ -27,7 +28,7 @@ export function linesOf(printed: readonly string[]): Lines {
   const jobs: AskedJob[] = [];
   const log: string[] = [];
   for (const line of printed) {
-    const asked = line.startsWith(ASKS) ? askedJob(line.slice(ASKS.length)) : null;
+    const asked = isJobLine(line) ? askedJob(line.slice(ASKS.length)) : null;
     if (asked === null) log.push(line);
     else jobs.push(asked);
   }

@@ -1,11 +1,12 @@
 /** Our entry in the registry of workers, session after session: registered, beating, harvesting the others now and then. */
 import {
+  type HarvestPorts,
   openWorkers,
   type Patience,
   type Registration,
   releaseSysid,
   reserveSysid,
-  type WorkerEntry,
+  type Told,
   type Workers,
 } from "@sluice/job-workers";
 import type { Log } from "@sluice/stage-runtime";
@@ -31,11 +32,13 @@ export interface PresencePorts {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
   readonly releaseWorker: (name: string) => Promise<boolean>;
-  /** Shuts down the instance of one that is dead. */
-  readonly shutDown: (entry: WorkerEntry) => Promise<void>;
+  /** Shuts down the instances of the dead; null: nobody is told of them. */
+  readonly hook: HarvestPorts["hook"];
   readonly onPresent: (present: boolean, why: string) => void;
   /** After each harvest: how many were declared dead. */
   readonly onDead: (workers: number) => void;
+  /** After each harvest: how the hook was called for dead workers. */
+  readonly onHooks: (hooks: Told) => void;
   /** After each harvest: who is alive. */
   readonly onAlive: (names: ReadonlySet<string>) => Promise<void>;
 }
@@ -143,11 +146,19 @@ export class Presence {
   }
 
   async #harvest(workers: Workers): Promise<void> {
-    const { patience, releaseWorker, shutDown, log } = this.#ports;
-    const did = await workers.harvest({ patience, releaseWorker, onDead: shutDown });
-    if (did !== null && did.declared.length + did.released.length + did.purged.length > 0)
-      log.info({ ...did }, "workers harvested");
-    this.#ports.onDead(did?.declared.length ?? 0);
+    const { patience, releaseWorker, hook, log, onDead, onHooks } = this.#ports;
+    const did = await workers.harvest({ patience, releaseWorker, hook });
+    if (did !== null) {
+      const { hooks, ...workersOf } = did;
+      if (Object.values(workersOf).some((names) => names.length > 0)) log.info(workersOf, "workers harvested");
+      if (hooks.told.length > 0) log.info({ deaths: hooks.told }, "DEAD_WORKER_HOOK was told");
+      if (hooks.failed.length > 0)
+        log.warn({ deaths: hooks.failed }, "DEAD_WORKER_HOOK was not heard: it is told again");
+      if (hooks.givenUp.length > 0)
+        log.error({ deaths: hooks.givenUp }, "DEAD_WORKER_HOOK was never heard: shut these instances down by hand");
+      onHooks(hooks);
+    }
+    onDead(did?.declared.length ?? 0);
     const listed = await workers.list();
     if (listed === null) return;
     await this.#ports.onAlive(

@@ -4,6 +4,8 @@ import type { JobInHand } from "./types.ts";
 interface Held {
   readonly job: JobInHand;
   readonly over: AbortController;
+  /** Its lease is renewed no more. */
+  readonly letGo: () => void;
 }
 
 export class Hand {
@@ -29,8 +31,9 @@ export class Hand {
     return first === undefined ? "" : String(first);
   }
 
-  add(job: JobInHand): void {
-    this.#held.set(job.id, { job, over: new AbortController() });
+  add(job: JobInHand, letGo: () => void): void {
+    this.#held.get(job.id)?.letGo();
+    this.#held.set(job.id, { job, over: new AbortController(), letGo });
     this.#onChange();
   }
 
@@ -43,19 +46,24 @@ export class Hand {
   /** Whatever it does from now on counts for nothing. */
   drop(ids: readonly number[], why: string): void {
     for (const id of ids) this.#held.get(id)?.over.abort(new Error(why));
-    for (const id of ids) this.#held.delete(id);
+    for (const id of ids) this.#letGo(id);
     if (ids.length > 0) this.#changed();
   }
 
   remove(job: JobInHand): void {
     if (this.#held.get(job.id)?.job.lease !== job.lease) return;
-    this.#held.delete(job.id);
+    this.#letGo(job.id);
     this.#changed();
   }
 
   /** Resolves at the next job that leaves. */
   freed(): Promise<void> {
     return new Promise((resolve) => (this.#freed = resolve));
+  }
+
+  #letGo(id: number): void {
+    this.#held.get(id)?.letGo();
+    this.#held.delete(id);
   }
 
   #changed(): void {

@@ -1,5 +1,5 @@
 /** The job-api as the runner needs it. */
-import { attemptsIn, type Failure, failureText, type JobClient, type Outcome } from "@sluice/job-client";
+import { attemptsIn, type Failure, failureText, type JobClient, type Lease, type Outcome } from "@sluice/job-client";
 import type { FairlyTakenJob, Handler, NewJob } from "@sluice/wire";
 import type { Ended, JobInHand } from "./types.ts";
 
@@ -18,8 +18,8 @@ export interface History {
 
 export interface JobQueue {
   take(limit: number, waitMs: number, signal: AbortSignal): Promise<readonly JobInHand[] | Failure>;
-  /** The ids of those that are no longer ours; null: no answer. */
-  renew(jobs: readonly JobInHand[]): Promise<readonly number[] | null>;
+  /** The ids of those that are no longer ours. */
+  renew(leases: readonly Lease[]): Promise<Outcome<readonly number[]>>;
   finish(job: JobInHand, ended: Ended): Promise<Settled>;
   retry(job: JobInHand, ended: Ended, delaySeconds: number): Promise<Settled>;
   fail(job: JobInHand, ended: Ended): Promise<Settled>;
@@ -52,12 +52,12 @@ export function queueOf(client: JobClient, { tenants, types, besides }: JobQueue
       const taken = await client.take({ ...wanted, limit, waitMs, signal });
       return taken.ok ? taken.value.map(inHand) : taken;
     },
-    async renew(jobs) {
-      const leases = jobs.map(({ tenant, id, lease }) => ({ tenant, jobID: id, lease }));
-      const renewed = await client.renew(leases);
-      return renewed.ok ? renewed.value : null;
+    renew: (leases) => client.renew([...leases]),
+    finish: async (job, ended) => {
+      const { onFinish } = ended;
+      const end = { ...endOf(job, ended), ...(onFinish === undefined ? {} : { onFinish }) };
+      return settledBy(await of(job).finish(job.id, end));
     },
-    finish: async (job, ended) => settledBy(await of(job).finish(job.id, endOf(job, ended))),
     retry: async (job, ended, delay) => settledBy(await of(job).retry(job.id, { ...endOf(job, ended), delay })),
     fail: async (job, ended) => settledBy(await of(job).fail(job.id, endOf(job, ended))),
     step: async (job, step, data) =>

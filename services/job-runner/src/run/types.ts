@@ -18,6 +18,8 @@ export interface Ended {
   readonly result?: string | undefined;
   /** What it printed: `J: ` lines among it. */
   readonly lines?: readonly string[];
+  /** The type that its result is left to, if the job names none itself. */
+  readonly onFinish?: string;
   /** Jobs that are made with the end, or not at all. */
   readonly then?: readonly NewJob[];
   /** The job has no further runs, whatever its schedule says. Of the fleet's own jobs alone. */

@@ -1,5 +1,5 @@
 /** Takes jobs while there is room, runs them by their handlers, keeps their leases, gives back what it cannot end. */
-import { failureText } from "@sluice/job-client";
+import { failureText, LEASE_MS, LeaseKeeper, type Lost } from "@sluice/job-client";
 import type { Log } from "@sluice/stage-runtime";
 import type { Handler } from "@sluice/wire";
 import type { RetryRules } from "../decide/next-step.ts";
@@ -27,6 +27,11 @@ export interface LoopPorts {
 const WAIT_MS = 20_000;
 const AGAIN_MS = 1_000;
 const RENEW_MS = 3_000;
+const LET_GO = "jobs let go: they are no longer ours";
+const LOST: Readonly<Record<Lost, string>> = {
+  told: "its lease is lost",
+  silence: "no job-api could be reached for as long as its lease lasts",
+};
 /** Jobs that are run by no handler of a tenant but by a kind of ours. */
 export const CONTAINER_TYPE = "container";
 
@@ -35,7 +40,7 @@ export class WorkLoop {
   readonly #hand: Hand;
   readonly #handlers: Handlers;
   readonly #stopping = new AbortController();
-  readonly #over = new AbortController();
+  readonly #leases: LeaseKeeper;
   readonly #runs = new Set<Promise<void>>();
   #taking: Promise<void> | null = null;
   #mayTake = false;
@@ -45,14 +50,11 @@ export class WorkLoop {
     this.#ports = ports;
     this.#hand = new Hand(() => ports.onHand(this.#hand));
     this.#handlers = new Handlers(ports.queue, ports.nowMs);
+    this.#leases = new LeaseKeeper((leases) => ports.queue.renew(leases), RENEW_MS);
   }
 
   start(): void {
     this.#taking = this.#takeOn();
-    this.#renewOn().catch((error: unknown) => {
-      this.#ports.log.error({ err: error }, "leases cannot be renewed");
-      this.dropAll("leases cannot be renewed");
-    });
   }
 
   /** Only whoever stands in the registry takes jobs. */
@@ -64,7 +66,7 @@ export class WorkLoop {
   /** We were declared dead, or cannot know: nothing in hand is ours. */
   dropAll(why: string): void {
     const ids = this.#hand.jobs.map(({ id }) => id);
-    if (ids.length > 0) this.#ports.log.warn({ jobs: ids, why }, "jobs let go: they are no longer ours");
+    if (ids.length > 0) this.#ports.log.warn({ jobs: ids, why }, LET_GO);
     this.#hand.drop(ids, why);
   }
 
@@ -74,7 +76,7 @@ export class WorkLoop {
     this.#resume?.();
     await this.#taking;
     while (this.#runs.size > 0) await Promise.all(this.#runs);
-    this.#over.abort();
+    this.#leases.stop();
   }
 
   async #takeOn(): Promise<void> {
@@ -101,10 +103,18 @@ export class WorkLoop {
 
   #begin(jobs: readonly JobInHand[]): void {
     for (const job of jobs) {
-      this.#hand.add(job);
+      this.#hand.add(job, this.#hold(job));
       this.#ports.log.info({ tenant: job.tenant, type: job.type, job: job.id }, "job entering");
     }
     for (const batch of batchesOf(jobs)) this.#follow(this.#runBatch(batch), batch);
+  }
+
+  /** Until it is let go of. Whoever reaches nobody for as long as a lease lasts must stop: another one may be given the job. */
+  #hold({ tenant, id, lease }: JobInHand): () => void {
+    return this.#leases.hold({ tenant, jobID: id, lease }, LEASE_MS, (why) => {
+      this.#ports.log.warn({ tenant, jobs: [id], why: LOST[why] }, LET_GO);
+      this.#hand.drop([id], LOST[why]);
+    });
   }
 
   /** Whatever goes wrong in our own code costs the batch its run, never the runner. */
@@ -171,23 +181,9 @@ export class WorkLoop {
   ): Promise<void> {
     const { queue, nowMs, log, onSettled } = this.#ports;
     if (this.#hand.signalOf(job).aborted) return;
-    await settle(job, ended, rules, { queue, nowMs, log, onSettled });
+    const { onFinish } = handler ?? {};
+    await settle(job, onFinish === undefined ? ended : { ...ended, onFinish }, rules, { queue, nowMs, log, onSettled });
     this.#hand.remove(job);
-  }
-
-  async #renewOn(): Promise<void> {
-    const { queue, pause } = this.#ports;
-    const { signal } = this.#over;
-    while (!signal.aborted) {
-      await pause(RENEW_MS, signal);
-      const { jobs } = this.#hand;
-      const lost = jobs.length === 0 ? [] : await queue.renew(jobs);
-      // One that was settled meanwhile is lost too, and no longer in hand.
-      this.#hand.drop(
-        (lost ?? []).filter((id) => this.#hand.jobs.some((job) => job.id === id)),
-        "its lease is lost",
-      );
-    }
   }
 }
 

@@ -38,6 +38,7 @@ export async function putFiles(set: string, files: Readonly<Record<string, strin
 interface Ran {
   readonly result: { readonly Status: string; readonly Info: string };
   readonly exit: number;
+  readonly lines: readonly string[];
   readonly steps: readonly string[];
   readonly data: readonly JobInHand["data"][];
 }
@@ -87,7 +88,7 @@ export async function run(engine: Engine, data: JobInHand["data"], given: Given 
   });
   const [end] = ends;
   const result = JSON.parse(end?.result ?? '{"Status":"","Info":""}') as Ran["result"];
-  return { result, exit: end?.exit ?? 0, steps, data: shown };
+  return { result, exit: end?.exit ?? 0, lines: end?.lines ?? [], steps, data: shown };
 }
 
 export const config = (more: object = {}) => ({ Container: { Config: { Image: "img", ...more } } });

@@ -31,6 +31,8 @@ export interface FakeDocker {
   /** Bytes of an image, when it was fetched. */
   imageBytes: number;
   outOfMemory: boolean;
+  /** What containers print, cut as Docker cuts it. */
+  output: readonly (readonly ["stdout" | "stderr", string])[];
   /** What `docker info` says. */
   info: object;
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export async function fakeDocker(): Promise<FakeDocker> {
     progress: [{ status: "done" }],
     imageBytes: 1_000,
     outOfMemory: false,
+    output: [],
     info: {},
     close: () =>
       new Promise((resolve) => {
@@ -188,6 +191,11 @@ export async function fakeDocker(): Promise<FakeDocker> {
         json(response, 200, { StatusCode: await end.promise });
         return;
       }
+      case "GET logs": {
+        const wanted = docker.output.filter(([stream]) => url.searchParams.get(stream) === "true");
+        response.writeHead(200).end(Buffer.concat(wanted.map(([stream, text]) => frameOf(stream, text))));
+        return;
+      }
       case "GET archive": {
         const folder = url.searchParams.get("path") ?? "";
         const top = folder.split("/").at(-1) ?? "";
@@ -211,6 +219,13 @@ export async function fakeDocker(): Promise<FakeDocker> {
     }
   }
   return docker;
+}
+
+function frameOf(stream: "stdout" | "stderr", text: string): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt8(stream === "stdout" ? 1 : 2);
+  head.writeUInt32BE(Buffer.byteLength(text), 4);
+  return Buffer.concat([head, Buffer.from(text)]);
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {

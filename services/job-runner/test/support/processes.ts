@@ -21,6 +21,9 @@ export interface Stage {
   readonly jobs: JobClient;
   /** By the serverless door: for a handler, which need not be there. */
   addLine(tenant: string, type: string, payload: string): Promise<number>;
+  readonly apiUrl: string;
+  /** Another job-api over the same tree. */
+  anotherApi(): Promise<{ readonly url: string; readonly child: Child }>;
   runner(name: string, settings?: Readonly<Record<string, string>>): Promise<RunnerProcess>;
   stop(): Promise<void>;
 }
@@ -57,20 +60,25 @@ export async function startStage(): Promise<Stage> {
       throw new Error(`${name} ${ended.join()}: ${(await readFile(logFile, "utf8")).slice(-2_000)}`);
     return { child, logFile, metrics };
   };
-  const http = await freePort();
-  await start("job-api", "api", {
-    ZK_SESSION_TIMEOUT_MS: "10000",
-    AUTH: "off",
-    PORT: String(http),
-    BEDROCK_PORT: String(await freePort()),
-    PEER_PORT: String(await freePort()),
-    JOB_STORE_DIR: join(folder, "store"),
-    JOURNAL_DIR: join(folder, "journal"),
-  });
-  const url = `http://127.0.0.1:${http}`;
+  const startApi = async (name: string) => {
+    const http = await freePort();
+    const { child } = await start("job-api", name, {
+      ZK_SESSION_TIMEOUT_MS: "10000",
+      AUTH: "off",
+      PORT: String(http),
+      BEDROCK_PORT: String(await freePort()),
+      PEER_PORT: String(await freePort()),
+      JOB_STORE_DIR: join(folder, "store"),
+      JOURNAL_DIR: join(folder, `journal-${name}`),
+    });
+    return { url: `http://127.0.0.1:${http}`, child };
+  };
+  const { url } = await startApi("api");
   const jobs = openJobs({ urls: [url], tenant: "alpha", worker: "test" });
   return {
     jobs,
+    apiUrl: url,
+    anotherApi: () => startApi("another-api"),
     addLine: async (tenant, type, payload) => {
       const added = await fetch(`${url}/${tenant}/job/${type}/add`, { method: "POST", body: `${payload}\n` });
       return Number(await added.text());
