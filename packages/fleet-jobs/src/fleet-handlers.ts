@@ -19,7 +19,6 @@ export interface FleetPorts {
   readonly pause: Pause;
   /** A run of this type has succeeded. */
   readonly onDone: (type: string) => Promise<void>;
-  /** Called with every report, also with one that found nothing. */
   readonly onFindings: OnFindings;
 }
 

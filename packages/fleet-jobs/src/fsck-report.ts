@@ -12,7 +12,8 @@ const SHOWN = 10;
 
 export const REPORTS = { prefix: "fsck-", suffix: ".json" } as const;
 
-export type OnFindings = (count: number, first: FsckReport["findings"]) => void;
+/** Told of every report, also of one that found nothing. When it fails, the job is tried again. */
+export type OnFindings = (report: FsckReport, file: string) => Promise<void>;
 
 export function fsckReportHandler(
   admin: Client,
@@ -32,7 +33,7 @@ export function fsckReportHandler(
       const { name } = await keepFile(files, atMs, [Buffer.from(`${JSON.stringify(report, null, 2)}\n`)]);
       await keepNewest(files, settings.value.copies, atMs);
       const findings = report.findings.slice(0, SHOWN);
-      onFindings(report.findings.length, findings);
+      await onFindings(report, name);
       return outcome(report.findings.length === 0 ? EXIT.done : EXIT.lookAtIt, {
         report: name,
         jobs: report.jobs,

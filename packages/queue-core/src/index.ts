@@ -142,6 +142,7 @@ export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
 export { readReport, storeReport } from "./reports.ts";
 export { type Chore, choreDone, CHORES, expectChore, readChores, RUNNERS_CHORES } from "./chores.ts";
 export { auditedJobs, auditHash, auditProblem, isAmongJobs } from "./audit.ts";
+export { findingsId, type Noticed, noticeFindings } from "./fsck-found.ts";
 export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator } from "./operator.ts";
 export type { LastChange } from "./who-won.ts";
 export type { JobOrder } from "./operator-plans.ts";

@@ -111,6 +111,10 @@ export const paths = {
   callbackBody: (id: JobId) => `/fleet/callback-bodies/${id}`,
   chores: "/fleet/chores",
   chore: (name: string) => `/fleet/chores/${name}`,
+  /** What fsck found last: whether it is news is judged by this. */
+  fsckFound: "/fleet/fsck-found",
+  operatorMails: "/fleet/operator-mails",
+  operatorMail: (id: string) => `/fleet/operator-mails/${id}`,
   keys: "/fleet/keys",
   keysOfDay: (day: string) => `/fleet/keys/${day}`,
   key: (day: string, uuid: BatchUuid) => `/fleet/keys/${day}/${uuid}`,
@@ -160,6 +164,7 @@ export const DIRECTORIES: readonly string[] = [
   paths.callbacks,
   paths.callbackBodies,
   paths.chores,
+  paths.operatorMails,
   paths.keys,
   paths.reports,
   paths.operations,

@@ -34,11 +34,11 @@ function handlers(overrides: Partial<FleetPorts> = {}) {
     purges: { runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) },
     nowMs: () => NOW_MS,
     pause: () => Promise.resolve(),
-    onFindings: () => undefined,
-    onDone(type) {
+      onDone(type) {
       done.push(type);
       return Promise.resolve();
     },
+    onFindings: () => Promise.resolve(),
     ...overrides,
   });
 }
@@ -129,7 +129,7 @@ describe("the fleet's own jobs", () => {
 
   test("a report of fsck is kept; what it finds is said aloud", async () => {
     const said: number[] = [];
-    const onFindings = (count: number): void => void said.push(count);
+    const onFindings: FleetPorts["onFindings"] = ({ findings }) => Promise.resolve(void said.push(findings.length));
     const clean = await run("fleet/fsck-report", {}, { onFindings });
     expect([clean.exit, clean.result["violations"]]).toEqual([200, 0]);
     await intake.session.multi([{ op: "create", path: "/jobs/jid0000009999", data: Buffer.from("") }]);

@@ -22,8 +22,8 @@ const PORTS: Omit<FleetPorts, "intake"> = {
   purges: { runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) },
   nowMs: () => 0,
   pause: () => Promise.resolve(),
-  onFindings: () => undefined,
   onDone: () => Promise.resolve(),
+  onFindings: () => Promise.resolve(),
 };
 
 type Kept = Omit<NewJob, "data" | "name"> & { readonly name: string; readonly data: Readonly<Record<string, unknown>> };

@@ -14,6 +14,7 @@ import { openFilesets } from "./container/filesets.ts";
 import { engineOf, type EngineWatch, watchEngine } from "./container/open-engine.ts";
 import { expectChores, tellDone } from "./fleet-chores.ts";
 import { fleetWork, makeSchedules } from "./fleet-work.ts";
+import { fsckMail } from "./fsck-mail.ts";
 import { type RunnerMetrics, runnerMetrics } from "./metrics.ts";
 import { ownPolicy } from "./own-policy.ts";
 import { machineStats } from "./presence/machine.ts";
@@ -68,7 +69,15 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
       config,
       client,
       { nowMs, pause },
-      { onFindings: (count) => metrics.findings(count), onDone: (type) => tellDone(session, type, log) },
+      {
+        onFindings: fsckMail({
+          session: () => parts.queue()?.context.session ?? null,
+          nowMs,
+          log,
+          onFindings: (count) => metrics.findings(count),
+        }),
+        onDone: (type) => tellDone(session, type, log),
+      },
     ),
     concurrency: config.STAGE_CONCURRENCY,
     retry: { maxAgeMs: config.RETRY_MAX_AGE_MS, maxAttempts: null, delayMs: config.RETRY_DELAY_MS },

@@ -17,6 +17,18 @@ const sender = () =>
 
 const DAY_MS = 86_400_000;
 
+const addresses = () =>
+  z
+    .string()
+    .default("")
+    .transform((raw) =>
+      raw
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== ""),
+    )
+    .pipe(z.array(address()));
+
 export const reporterConfig = baseConfig.extend({
   STAGE_CONCURRENCY: wholeNumber({ min: 1, max: 1_000 }).default(2),
   METRICS_PORT: port().default(9_407),
@@ -36,16 +48,9 @@ export const reporterConfig = baseConfig.extend({
   MAIL_FROM: sender().default("Sluice <sluice@localhost>"),
   MAIL_REPLY_TO: address().optional(),
   /** Operators who want a copy of every report, joined by commas. */
-  MAIL_BCC: z
-    .string()
-    .default("")
-    .transform((raw) =>
-      raw
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
-    )
-    .pipe(z.array(address())),
+  MAIL_BCC: addresses(),
+  /** Who is told of what fsck finds (the job fleet/fsck-report), joined by commas. */
+  MAIL_OPERATORS: addresses(),
   /** Stands in every subject where it is not production: dev, stg. */
   MAIL_SUBJECT_TAG: z
     .string()

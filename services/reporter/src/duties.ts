@@ -6,6 +6,7 @@ import type { ReporterConfig } from "./config.ts";
 import { dueInbox } from "./due-inbox.ts";
 import type { PostmanParts } from "./postman.ts";
 import { sentMarks } from "./sent-marks.ts";
+import { operatorMailsInbox } from "./operator-mails.ts";
 import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
 import { makeCleaner, type OnCleaner } from "./cleaner.ts";
@@ -25,11 +26,16 @@ export interface DutyParts {
   readonly archive: Archive;
   /** The queue in the present session; null while there is none. */
   readonly queue: () => QueueContext | null;
+  /** When a mail to operators is tried again; a minute unless said. */
+  readonly operatorMailAgainMs?: number;
   /** Told with every look who cleans up. */
   readonly onCleaner?: OnCleaner;
 }
 
-type Settings = Pick<ReporterConfig, "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_INTERVAL_MS" | "CLEAN_UP_INTERVAL_MS">;
+type Settings = Pick<
+  ReporterConfig,
+  "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_INTERVAL_MS" | "CLEAN_UP_INTERVAL_MS" | "MAIL_OPERATORS"
+>;
 
 /** Looking for what was forgotten may take its time: what is not forgotten is told at once. */
 const BACKSTOP_FACTOR = 6;
@@ -52,6 +58,11 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
     endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpInbox(cleaning),
+    operatorMailsInbox({
+      ...parts.postman,
+      operators: config.MAIL_OPERATORS,
+      ...(parts.operatorMailAgainMs === undefined ? {} : { againMs: parts.operatorMailAgainMs }),
+    }),
     cleanUpSweep(cleaning, makeCleaner(parts.onCleaner), {
       everyMs: config.CLEAN_UP_INTERVAL_MS,
       retentionMs: config.RETENTION_DAYS * DAY_MS,

@@ -65,6 +65,14 @@ export type CallbackRecord = z.infer<typeof CallbackSchema>;
 export const CallbackBodySchema = z.object({ key: text, body: text });
 export type CallbackBody = z.infer<typeof CallbackBodySchema>;
 
+/** `set`: the same for the same findings; "" for none. */
+export const FsckFoundSchema = z.object({ set: text, findings: z.number().int().min(0), at: text });
+export type FsckFound = z.infer<typeof FsckFoundSchema>;
+
+/** Waits for the reporter, which has the mail server. */
+export const OperatorMailSchema = z.object({ subject: text, text, at: text });
+export type OperatorMail = z.infer<typeof OperatorMailSchema>;
+
 export const AuditHeadSchema = z.object({ number: z.number().int().min(0), hash: text });
 export type AuditHead = z.infer<typeof AuditHeadSchema>;
 
