@@ -71,7 +71,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
       { nowMs, pause },
       {
         onFindings: fsckMail({
-          session: () => parts.queue()?.context.session ?? null,
+          session,
           nowMs,
           log,
           onFindings: (count) => metrics.findings(count),
