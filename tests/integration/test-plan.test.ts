@@ -290,13 +290,16 @@ describe("a failure in each phase", () => {
 
   test("the depositor's system was told of each failure and each success once", async () => {
     const told = [...jobs.map((job) => `${job}.FAILED.0`), ...jobs.map((job) => `${job}.COMPLETED.1`)];
-    const keys = (): string[] => receiver.keys.map(numbered);
-    await waitFor(() => told.every((key) => keys().includes(key)), { what: "all callbacks" });
-    expect(
-      keys()
-        .filter((key) => jobs.some((job) => key.startsWith(job)))
-        .sort(),
-    ).toEqual(told.sort());
+    const keys = (): Promise<string[]> => Promise.all(receiver.keys.map((key) => numbered(operator.session, key)));
+    await waitFor(
+      async () => {
+        const known = await keys();
+        return told.every((key) => known.includes(key));
+      },
+      { what: "all callbacks" },
+    );
+    const ours = (await keys()).filter((key) => jobs.some((job) => key.startsWith(job)));
+    expect(ours.sort()).toEqual(told.sort());
   });
 });
 

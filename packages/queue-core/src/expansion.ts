@@ -3,18 +3,20 @@
  * continued by another one at exactly the row the cursor names.
  */
 import type { Op } from "@sluice/zookeeper";
-import type { ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
+import type { Batch, ExpandResult, JobSpec, LoadedBatch } from "./batch.ts";
 import { expansionOp } from "./batch-ops.ts";
 import { dropOwnBatchLock } from "./batch-store.ts";
 import type { Actor, QueueContext } from "./context.ts";
 import type { FleetIdentity } from "./fleet-identity.ts";
 import { newFleetJob } from "./fleet-job.ts";
 import type { IdBlocks } from "./id-blocks.ts";
-import { type JobId, jobUuid } from "./ids.ts";
+import type { JobId } from "./ids.ts";
 import { createJobOps } from "./job-ops.ts";
+import { nameOfRow, withRows } from "./job-rows.ts";
 import { clampPriority, paths } from "./paths.ts";
-import { type BatchPlace, type JobPlace, placeOfBatch, printEpoch } from "./places.ts";
+import { type JobPlace, placeOfBatch, printEpoch } from "./places.ts";
 import { records } from "./records.ts";
+import { RowNumbering } from "./row-numbering.ts";
 import { sendFenced } from "./send.ts";
 import { JOB_STATES } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
@@ -38,13 +40,19 @@ export interface ExpanderOptions {
 const RENUMBERS_MAX = 3;
 
 export function makeExpander(ctx: QueueContext, actor: Actor, ids: IdBlocks, options: ExpanderOptions): Expander {
-  return { addJobs: (loaded, specs) => addJobs(ctx, actor, ids, options, loaded, specs) };
+  const numbers = new RowNumbering(ids);
+  return { addJobs: (loaded, specs) => addJobs(ctx, actor, { ids, numbers }, options, loaded, specs) };
+}
+
+interface Numbering {
+  readonly ids: IdBlocks;
+  readonly numbers: RowNumbering;
 }
 
 async function addJobs(
   ctx: QueueContext,
   actor: Actor,
-  ids: IdBlocks,
+  { ids, numbers: numbering }: Numbering,
   options: ExpanderOptions,
   loaded: LoadedBatch,
   specs: readonly JobSpec[],
@@ -56,14 +64,16 @@ async function addJobs(
   if (created > batch.expansion.rows)
     return { kind: "refused", detail: `more jobs than the ${batch.expansion.rows} rows` };
   for (let attempt = 0; attempt <= RENUMBERS_MAX; attempt++) {
-    const numbers = await ids.nextJobs(specs.length);
+    const numbers = await numbering.take(batch.id, batch.expansion, specs.length);
     if (numbers === null) return { kind: "lost" };
     const op = ctx.newId();
-    const expansion = { ...batch.expansion, created, op };
+    const first = batch.expansion.created + 1;
+    const steps = withRows(batch.expansion.numbers ?? [], first, numbers);
+    const expansion = { ...batch.expansion, created, numbers: steps, op };
     const ops: readonly Op[] = [
       { op: "check", path: paths.batchStatus(lease.id), version: lease.token },
       expansionOp(lease.id, expansion, expansionVersion),
-      ...specs.flatMap((spec, i) => jobOps(ctx, actor, options, placeOfBatch(batch), numbers[i], spec)),
+      ...specs.flatMap((spec, i) => jobOps(ctx, actor, options, batch, { id: numbers[i], row: first + i }, spec)),
     ];
     const sent = await sendFenced(ctx, { rank: "commit", ops }, () => chunkVerdict(ctx, loaded, op));
     if (sent.kind === "applied") {
@@ -74,6 +84,7 @@ async function addJobs(
     }
     if (sent.kind === "lost") return sent;
     if (sent.kind === "refused" && sent.fault.code === "NODE_EXISTS") {
+      numbering.drop(batch.id);
       if (!(await ids.skipTaken())) return { kind: "lost" };
       continue;
     }
@@ -109,12 +120,13 @@ function jobOps(
   ctx: QueueContext,
   actor: Actor,
   options: ExpanderOptions,
-  { batchId, batchEpoch }: BatchPlace,
-  id: JobId | undefined,
+  batch: Batch,
+  { id, row }: { readonly id: JobId | undefined; readonly row: number },
   spec: JobSpec,
 ): readonly Op[] {
   if (id === undefined) throw new RangeError("fewer job numbers than rows"); // nextJobs gives what it was asked for
   const nowMs = ctx.clock.nowMs();
+  const { batchId, batchEpoch } = placeOfBatch(batch);
   return createJobOps({
     id,
     batch: batchId,
@@ -124,7 +136,7 @@ function jobOps(
       batch_id: batchId,
       epoch: printEpoch(batchEpoch),
       working_dir: options.workingDir({ id, batchId, batchEpoch }),
-      jobID: jobUuid(id, options.identity.history),
+      jobID: nameOfRow(batch, options.identity.fleet, row, spec),
     },
     identifiers: spec.identifiers,
     metadata: spec.metadata,

@@ -6,7 +6,7 @@ export type JobId = string & { readonly [brand]: "JobId" };
 export type BatchId = string & { readonly [brand]: "BatchId" };
 /** `bid-` + UUID: the batch's name outside, and the key that makes its creation idempotent. */
 export type BatchUuid = string & { readonly [brand]: "BatchUuid" };
-/** `jid-` + UUID, which carries the job's number: no index is needed to find the job again. */
+/** `jid-` + UUID. It tells where the job is found, by its batch and row or by its number: see `whereIsJob`. */
 export type JobUuid = string & { readonly [brand]: "JobUuid" };
 
 const JOB_ID = /^jid\d{10}$/;
@@ -51,14 +51,50 @@ export function batchUuidFromKey(caller: string, key: string): BatchUuid {
 
 export const batchUuidFromRandom = (random16: Buffer): BatchUuid => `bid-${formatUuid(random16, 4)}` as BatchUuid;
 
-/** UUIDv8: the first 32 bits are the job's number, the rest comes from the history's id, so that two trees differ. */
-export function jobUuid(id: JobId, fleetId: string): JobUuid {
-  const bytes = createHash("sha256").update(`${fleetId}/${id}`).digest().subarray(0, 16);
+/** UUIDv8 of a job that others made: the first 32 bits are its number, the rest is of the fleet, so that two differ. */
+export function jobUuid(id: JobId, fleet: string): JobUuid {
+  const bytes = createHash("sha256").update(`${fleet}/${id}`).digest().subarray(0, 16);
   bytes.writeUInt32BE(jobNumber(id), 0);
   return `jid-${formatUuid(bytes, 8)}` as JobUuid;
 }
 
-export function jobIdOfUuid(uuid: JobUuid): JobId | null {
-  const number = Number.parseInt(uuid.slice(4, 12), 16);
-  return number <= ID_MAX ? jobId(number) : null;
+/** What makes a row's job this job, whichever history of the tree makes it. */
+export interface JobOrigin {
+  readonly fleet: string;
+  readonly batch: BatchId;
+  /** The batch's name outside. */
+  readonly batchName: string;
+  /** Counted from 1. */
+  readonly row: number;
+  /** What the row says: another content is another job. */
+  readonly content: string;
+}
+
+/** So many rows a batch may have. */
+export const ROW_MAX = 2 ** 28 - 1;
+/** Numbers of jobs and batches do not reach it: it tells the two kinds of UUIDs apart. */
+const OF_A_ROW = 0x8000_0000;
+
+/** UUIDv8 of a batch's row: its number, the row, and 62 bits of a digest of all that makes it this job. */
+export function jobUuidOfRow({ fleet, batch, batchName, row, content }: JobOrigin): JobUuid {
+  const bytes = createHash("sha256")
+    .update(JSON.stringify([fleet, batch, batchName, row, content]))
+    .digest();
+  bytes.writeUInt32BE(OF_A_ROW + batchNumber(batch), 0);
+  // The version takes the upper four bits of the seventh byte: the row stands around it.
+  bytes.writeUInt32BE((Math.floor(row / 0x1000) * 0x1_0000 + (row % 0x1000)) >>> 0, 4);
+  return `jid-${formatUuid(bytes.subarray(0, 16), 8)}` as JobUuid;
+}
+
+export type JobPointer =
+  | { readonly kind: "number"; readonly id: JobId }
+  | { readonly kind: "row"; readonly batch: BatchId; readonly row: number };
+
+/** Where a job of this name is, if it is there: whoever reads it compares the name. */
+export function whereIsJob(uuid: JobUuid): JobPointer {
+  const hex = uuid.slice("jid-".length).replaceAll("-", "");
+  const head = Number.parseInt(hex.slice(0, 8), 16);
+  if (head <= ID_MAX) return { kind: "number", id: jobId(head) };
+  const row = Number.parseInt(hex.slice(8, 12), 16) * 0x1000 + Number.parseInt(hex.slice(13, 16), 16);
+  return { kind: "row", batch: batchId(head - OF_A_ROW), row };
 }

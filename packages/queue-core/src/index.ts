@@ -27,7 +27,6 @@ export {
   batchUuidFromRandom,
   ID_MAX,
   jobId,
-  jobIdOfUuid,
   jobNumber,
   jobUuid,
   parseBatchId,
@@ -80,6 +79,7 @@ export type {
   WorkerProgress,
   WorkerRecord,
 } from "./records.ts";
+export { findJobId, nameOfRow } from "./job-rows.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 export { codeOfMessage, ERROR_CODES, failureMessage, isOfTheDeposit, isResumable } from "./errors.ts";
 export type { ErrorCode, ErrorRow } from "./errors.ts";

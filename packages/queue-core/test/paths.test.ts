@@ -10,7 +10,6 @@ import {
   ID_MAX,
   JOB_STATES,
   jobId,
-  jobIdOfUuid,
   jobUuid,
   meaningOf,
   parseBatchId,
@@ -22,6 +21,7 @@ import {
   paths,
   STAGES,
 } from "../src/index.ts";
+import { jobUuidOfRow, ROW_MAX, whereIsJob } from "../src/ids.ts";
 
 const number = fc.integer({ min: 0, max: ID_MAX });
 const job = number.map(jobId);
@@ -112,7 +112,21 @@ describe("ids", () => {
         expect(parseBatchId(batchId(n))).toBe(batchId(n));
         const uuid = jobUuid(jobId(n), "history");
         expect(parseJobUuid(uuid)).toBe(uuid);
-        expect(jobIdOfUuid(uuid)).toBe(jobId(n));
+        expect(whereIsJob(uuid)).toEqual({ kind: "number", id: jobId(n) });
+      }),
+    );
+  });
+
+  test("of a row tell where the row is, and are its own for every history, batch, row and content", () => {
+    fc.assert(
+      fc.property(number, fc.integer({ min: 1, max: ROW_MAX }), (n, row) => {
+        const origin = { fleet: "fleet", batch: batchId(n), batchName: "bid-1", row, content: "a" };
+        const uuid = jobUuidOfRow(origin);
+        expect(parseJobUuid(uuid)).toBe(uuid);
+        expect(whereIsJob(uuid)).toEqual({ kind: "row", batch: batchId(n), row });
+        expect(jobUuidOfRow({ ...origin })).toBe(uuid);
+        for (const other of [{ fleet: "other" }, { batchName: "bid-2" }, { content: "b" }])
+          expect(jobUuidOfRow({ ...origin, ...other })).not.toBe(uuid);
       }),
     );
   });

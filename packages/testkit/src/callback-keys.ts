@@ -1,8 +1,9 @@
-import { jobIdOfUuid, parseJobUuid } from "@sluice/queue-core";
+import { findJobId, parseJobUuid } from "@sluice/queue-core";
+import type { Session } from "@sluice/zookeeper";
 
 /** A callback's Idempotency-Key with the job's number in place of its UUID: tests know jobs by their numbers. */
-export function numbered(key: unknown): string {
+export async function numbered(session: Session, key: unknown): Promise<string> {
   const [name = "", ...rest] = String(key).split(".");
   const uuid = parseJobUuid(name);
-  return [uuid === null ? `no uuid: ${name}` : jobIdOfUuid(uuid), ...rest].join(".");
+  return [uuid === null ? `no uuid: ${name}` : await findJobId(session, uuid), ...rest].join(".");
 }

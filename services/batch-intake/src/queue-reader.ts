@@ -6,8 +6,10 @@ import {
   type BatchUuid,
   type BatchView,
   findBatch,
+  findJobId,
   type JobId,
   type JobQuery,
+  type JobUuid,
   type JobView,
   listBatches,
   listJobs,
@@ -27,6 +29,8 @@ import type { Session } from "@sluice/zookeeper";
 export interface QueueReader {
   batchOf(uuid: BatchUuid): Promise<Viewed<BatchId>>;
   readBatch(id: BatchId): Promise<Viewed<BatchView>>;
+  /** The number under which a job of this name would be; null: there is none, or no answer. */
+  jobOf(uuid: JobUuid): Promise<JobId | null>;
   readJob(id: JobId): Promise<Viewed<JobView>>;
   progressOf(job: JobView): Promise<WorkerProgress | null>;
   listBatches(query: BatchQuery): Promise<Page<BatchSummary, BatchId> | null>;
@@ -50,6 +54,7 @@ export function makeQueueReader(current: () => QueueContext | null): QueueReader
         return session.state === "connected" ? { kind: "none" } : { kind: "silence" };
       }),
     readBatch: (id) => viewed((session) => readBatch(session, id)),
+    jobOf: (uuid) => over((session) => findJobId(session, uuid), null),
     readJob: (id) => viewed((session) => readJob(session, id)),
     progressOf: (job) => over((session) => readProgress(session, job), null),
     listBatches: (query) => over((session) => listBatches(session, query), null),

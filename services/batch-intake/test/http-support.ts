@@ -10,6 +10,7 @@ import {
   type BatchUuid,
   type BatchView,
   type CreateResult,
+  findJobId,
   FIRST_EPOCH,
   type JobId,
   type JobView,
@@ -85,6 +86,7 @@ function readingOf(queue: FakeQueue, backlog: ReadingDeps["backlog"]): ReadingDe
   const reader: QueueReader = {
     batchOf: (uuid) => queue.batchOf(uuid),
     readBatch: (id) => queue.readBatch(id),
+    jobOf: (uuid) => findJobId({ get: () => Promise.reject(new Error("rows are looked up in a real tree")) }, uuid),
     readJob: (id) => queue.readJob(id),
     progressOf: () => Promise.resolve(null),
     listBatches: nothing,

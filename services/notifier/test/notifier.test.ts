@@ -87,7 +87,8 @@ describe("the notifier on a real tree", () => {
     await advance(zk.connect, jobs[0]!, "Notify");
     return { batch, job: jobs[0]! };
   };
-  const keys = (): unknown[] => server.received.map(({ headers }) => numbered(headers["idempotency-key"]));
+  const keys = (): Promise<string[]> =>
+    Promise.all(server.received.map(({ headers }) => numbered(intake.session, headers["idempotency-key"])));
   const violations = (): readonly string[] =>
     checkInvariants({ logDir: zk.logDir, root: zk.root }).violations.map(describeViolation);
 
@@ -95,7 +96,7 @@ describe("the notifier on a real tree", () => {
     const { batch, job } = await aJobToTell();
     await start(answers(200));
     await untilState(job, "Completed");
-    expect(keys()).toEqual([`${job}.COMPLETED.0`]);
+    expect(await keys()).toEqual([`${job}.COMPLETED.0`]);
     await waitFor(async () => {
       const due = await intake.session.exists(`${paths.dueBatches}/${batch}`);
       return due.ok && due.value !== null;
@@ -113,7 +114,7 @@ describe("the notifier on a real tree", () => {
       const left = await intake.session.children(paths.callbacks);
       return left.ok && left.value.names.length === 0;
     });
-    expect(keys()).toEqual([`${job}.COMPLETED.0`, `${job}.FAILED.0`]);
+    expect(await keys()).toEqual([`${job}.COMPLETED.0`, `${job}.FAILED.0`]);
     const { history } = await untilState(job, "Failed");
     expect(calledBackOf(history!)).toMatchObject({ delivered: false, detail: expect.stringContaining("404") });
     expect(violations()).toEqual([]);
@@ -123,7 +124,7 @@ describe("the notifier on a real tree", () => {
     const { job } = await aJobToTell();
     await start(answers(200), "notifier.afterEffect=throw#1");
     await untilState(job, "Completed");
-    expect(keys()).toEqual([`${job}.COMPLETED.0`, `${job}.COMPLETED.0`]);
+    expect(await keys()).toEqual([`${job}.COMPLETED.0`, `${job}.COMPLETED.0`]);
   });
 
   /** Everything that is read for a callback, changed between two attempts: by operators, by settings, by the job going on. */
@@ -156,7 +157,7 @@ describe("the notifier on a real tree", () => {
         });
       }
       await waitFor(() => server.received.length === 2);
-      expect(keys()).toEqual([`${job}.${outcome}.0`, `${job}.${outcome}.0`]);
+      expect(await keys()).toEqual([`${job}.${outcome}.0`, `${job}.${outcome}.0`]);
       const [first, second] = server.received.map(({ body }) => body);
       expect(second).toBe(first);
       await waitFor(async () => (await leftOf(paths.callbacks)) + (await leftOf(paths.callbackBodies)) === 0);

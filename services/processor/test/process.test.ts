@@ -47,6 +47,21 @@ describe("processing a single file", () => {
     ]);
   });
 
+  test("that is made again after a disaster, of which its queue knows nothing, finds its ARK and its version", async () => {
+    const laboratory = await Laboratory.open();
+    const first = changesOf(await laboratory.job(HELLO).run());
+    const lost = laboratory.job(HELLO);
+    expect(lost.job.identifiers).toBeNull();
+    const again = changesOf(await lost.run());
+    expect(again.identifiers).toEqual(first.identifiers);
+    expect(again.inventory).toEqual(first.inventory);
+    expect(laboratory.minter.minted).toEqual([first.identifiers!.primary_id]);
+    expect([...validateRoot(laboratory.store).objects.keys()]).toEqual([first.identifiers!.primary_id]);
+    // Another job with the same content is another object.
+    const other = changesOf(await laboratory.job({ ...HELLO, number: 2 }).run());
+    expect(other.identifiers!.primary_id).not.toBe(first.identifiers!.primary_id);
+  });
+
   test("writes system files that say who, what, when, where and to whom it belongs", async () => {
     const laboratory = await Laboratory.open();
     const job = laboratory.job({

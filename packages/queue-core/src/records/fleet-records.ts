@@ -10,6 +10,8 @@ export const ExpansionSchema = z.looseObject({
   digest: text,
   /** How many reports have been made. */
   reports: z.number().int().min(0).default(0),
+  /** [row, number of its job]: rows that follow have the numbers that follow, up to the next step. Absent in older trees. */
+  numbers: z.array(z.tuple([z.number().int().min(1), z.number().int().min(0)])).optional(),
   op: text,
 });
 export type Expansion = z.infer<typeof ExpansionSchema>;

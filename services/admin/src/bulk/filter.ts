@@ -5,9 +5,9 @@ import {
   type BatchId,
   ERROR_CODES,
   type ErrorCode,
+  findJobId,
   type JobFilter as QueueFilter,
   type JobId,
-  jobIdOfUuid,
   parseJobId,
   parseJobUuid,
 } from "@sluice/queue-core";
@@ -28,8 +28,8 @@ export async function readFilter(open: OpenQueue, given: JobFilter, scope: Scope
     return wrong("/filter", "name what is meant: ids, states, a batch, a profile, …");
   }
   // As in the list: an id means this one job, anything else is looked for in its words.
-  const named = given.q === undefined ? null : jobIdOf(given.q);
-  const listed = given.ids?.map(jobIdOf);
+  const named = given.q === undefined ? null : await jobIdOf(open, given.q);
+  const listed = given.ids === undefined ? undefined : await Promise.all(given.ids.map((id) => jobIdOf(open, id)));
   const ids = named === null ? listed : (listed ?? [named]).filter((id) => id === null || id === named);
   const unknown = ids?.indexOf(null) ?? -1;
   if (unknown >= 0) return wrong(`/filter/ids/${unknown}`, "is no id of a job");
@@ -74,9 +74,9 @@ const rangeOf = (
   ...(max === undefined ? {} : { max }),
 });
 
-function jobIdOf(raw: string): JobId | null {
+async function jobIdOf({ context }: OpenQueue, raw: string): Promise<JobId | null> {
   const uuid = parseJobUuid(raw);
-  return uuid === null ? parseJobId(raw) : jobIdOfUuid(uuid);
+  return uuid === null ? parseJobId(raw) : await findJobId(context.session, uuid);
 }
 
 const isErrorCode = (raw: string): raw is ErrorCode => Object.hasOwn(ERROR_CODES, raw);

@@ -4,7 +4,7 @@ import {
   type BatchId,
   type BatchView,
   findBatch,
-  jobIdOfUuid,
+  findJobId,
   type JobView,
   parseBatchId,
   parseBatchUuid,
@@ -18,10 +18,10 @@ import type { OpenQueue } from "@sluice/stage-runtime";
 
 const NONE = { kind: "none" } as const;
 
-/** A UUID carries the job's number, but not every job of that number is the one: the queue may have begun anew. */
+/** A UUID says where the job is, but not every job that is there is the one: the queue may have begun anew. */
 export async function lookUpJob({ context }: OpenQueue, raw: string, scope: Scope): Promise<Viewed<JobView>> {
   const uuid = parseJobUuid(raw);
-  const id = uuid === null ? parseJobId(raw) : jobIdOfUuid(uuid);
+  const id = uuid === null ? parseJobId(raw) : await findJobId(context.session, uuid);
   const view = id === null ? NONE : await readJob(context.session, id);
   if (view.kind !== "found") return view;
   const { configuration } = view.value;

@@ -6,11 +6,10 @@ import type { Profile } from "@sluice/ingest-formats";
 import { askEzid, type EzidAnswer, type EzidClientParts } from "./ezid-client.ts";
 import { JOB_ELEMENT, publicationOf, registrationOf } from "./ezid-elements.ts";
 import type { MintAnswer, Minter, MintRequest } from "./minter.ts";
-import { proposeArk, type RandomBytes, type Shoulder, shoulderOf } from "./propose.ts";
+import { proposeArk, type Shoulder, shoulderOf } from "./propose.ts";
 
 export interface EzidParts extends EzidClientParts {
   readonly url: EzidUrl;
-  readonly randomBytes: RandomBytes;
   /** Where ARKs lead: `TARGET/m/ARK`; undefined leaves that to EZID. */
   readonly target: string | undefined;
 }
@@ -27,10 +26,10 @@ const PAUSE_MS = 15_000;
 
 export function ezidMinter(parts: EzidParts): Minter {
   return {
-    propose: (profile) => {
+    propose: (profile, wish) => {
       const elsewhere = foreignMinter(parts, profile);
       if (elsewhere !== null) return { ok: false, message: elsewhere };
-      return proposeArk(shoulderOf(profile) ?? parts.url.shoulder, parts.randomBytes);
+      return proposeArk(shoulderOf(profile) ?? parts.url.shoulder, wish);
     },
     register: (request) => register(parts, request),
     publish: (request) => publish(parts, request),

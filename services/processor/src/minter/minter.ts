@@ -6,11 +6,19 @@
 import type { Profile } from "@sluice/ingest-formats";
 
 export interface Minter {
-  propose(profile: Profile): Proposed;
+  /** The same name for the same wish, whoever asks: a job that is made again after a disaster finds its own object. */
+  propose(profile: Profile, wish: NameWish): Proposed;
   /** Idempotent by (ARK, job). */
   register(request: MintRequest): Promise<MintAnswer>;
   /** Idempotent. For ARKs that were not minted here, a wish. */
   publish(request: MintRequest): Promise<MintAnswer>;
+}
+
+export interface NameWish {
+  /** The job's UUID. */
+  readonly job: string;
+  /** How many names proposed to it turned out to be others'. */
+  readonly taken: number;
 }
 
 export type Proposed = { readonly ok: true; readonly ark: string } | { readonly ok: false; readonly message: string };

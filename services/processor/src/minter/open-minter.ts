@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Egress } from "@sluice/safe-io";
 
 import type { EzidAccount } from "./ezid-client.ts";
@@ -37,7 +36,7 @@ export interface MinterOptions {
 }
 
 export function openMinter(url: MintUrl, { egress, account, target }: MinterOptions): Minter {
-  if (url.kind === "noid") return noidMinter(url.shoulder, randomBytes);
+  if (url.kind === "noid") return noidMinter(url.shoulder);
   if (account === undefined) throw new Error("an EZID service needs an account");
-  return ezidMinter({ url, egress, account, target, randomBytes, wait: realWait });
+  return ezidMinter({ url, egress, account, target, wait: realWait });
 }

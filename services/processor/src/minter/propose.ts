@@ -1,6 +1,7 @@
-/** Names that nobody can guess the next of, with NOID's check character. */
+/** Names that nobody can guess before their job is made, with NOID's check character. */
 import { describeProblem, mintNoidArk, noidCapacity, type Profile } from "@sluice/ingest-formats";
-import type { Proposed } from "./minter.ts";
+import { createHash } from "node:crypto";
+import type { NameWish, Proposed } from "./minter.ts";
 
 export interface Shoulder {
   readonly naan: string;
@@ -10,11 +11,10 @@ export interface Shoulder {
 /** 29¹² names: among a million random ones, the chance that two are the same is one in a million. */
 const MASK = "eeeeeeeeeeee";
 
-/** Must be cryptographic: names are not counted, so that nothing has to be kept. */
-export type RandomBytes = (size: number) => Buffer;
-
-export function proposeArk(shoulder: Shoulder, randomBytes: RandomBytes): Proposed {
-  const number = BigInt(`0x${randomBytes(16).toString("hex")}`) % noidCapacity(MASK);
+/** From a digest of the job's name, of which 62 bits are a digest themselves: nothing has to be counted or kept. */
+export function proposeArk(shoulder: Shoulder, { job, taken }: NameWish): Proposed {
+  const digest = createHash("sha256").update(`ark/${job}/${taken}`).digest("hex");
+  const number = BigInt(`0x${digest.slice(0, 32)}`) % noidCapacity(MASK);
   const ark = mintNoidArk({ ...shoulder, mask: MASK }, number);
   if (ark.ok) return { ok: true, ark: ark.value };
   return { ok: false, message: ark.problems.map(describeProblem).join("; ") };

@@ -8,10 +8,10 @@ import { ended, type Step } from "./step.ts";
 const NAMES_MAX = 3;
 
 export async function mintNew(naming: Naming): Promise<Step<Identity>> {
-  const { parts, profile, description } = naming;
+  const { job, parts, profile, description } = naming;
   let taken = "";
   for (let names = 0; names < NAMES_MAX; names += 1) {
-    const proposed = parts.minter.propose(profile);
+    const proposed = parts.minter.propose(profile, { job: job.uuid, taken: names });
     if (!proposed.ok) return ended(fail("MINT_FAILED", proposed.message));
     const { ark } = proposed;
     const written = await writeDown(naming, { ark, source: "minted", fresh: true, localIds: description.localIds });

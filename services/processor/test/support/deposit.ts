@@ -1,5 +1,4 @@
 /** A job in Processing with its files on a real disk, and everything around it that a handler sees. */
-import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach } from "@jest/globals";
@@ -48,7 +47,7 @@ export function profilesOf(...texts: readonly string[]): ProfileSource {
 
 /** Counts the names that it is told of, each once. */
 export function countingMinter(): Minter & { readonly minted: string[] } {
-  const inner = noidMinter({ naan: "99999", shoulder: "fk4" }, randomBytes);
+  const inner = noidMinter({ naan: "99999", shoulder: "fk4" });
   const minted: string[] = [];
   return {
     ...inner,

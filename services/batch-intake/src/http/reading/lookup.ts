@@ -4,7 +4,6 @@ import type { ArchivedBatch, ArchivedJob, Found, Inventory } from "@sluice/inven
 import {
   type BatchView,
   type JobId,
-  jobIdOfUuid,
   type JobView,
   parseBatchId,
   parseBatchUuid,
@@ -49,10 +48,10 @@ export async function findJob(parts: LookupParts, raw: string): Promise<Sighting
   return inQueueOrArchive(live, async () => (await parts.archive?.findArchivedJob(raw)) ?? NONE);
 }
 
-/** A UUID carries the job's number, but not every job of that number is the one: the queue may have begun anew. */
+/** A UUID says where the job is, but not every job that is there is the one: the queue may have begun anew. */
 async function jobInQueue(reader: QueueReader, raw: string): Promise<Viewed<JobView>> {
   const uuid = parseJobUuid(raw);
-  const id: JobId | null = uuid === null ? parseJobId(raw) : jobIdOfUuid(uuid);
+  const id: JobId | null = uuid === null ? parseJobId(raw) : await reader.jobOf(uuid);
   const view = id === null ? NONE : await reader.readJob(id);
   const isOther = uuid !== null && view.kind === "found" && (view.value.configuration.jobID ?? uuid) !== uuid;
   return isOther ? NONE : view;
