@@ -1,7 +1,6 @@
 /** Goal: somebody cleans up, whoever is registered for it, and everybody can see when it was last done. */
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { batchId, type Chore, choreDone, expectChore, paths, readChores, records } from "@sluice/queue-core";
-import type { SweepContext } from "@sluice/stage-runtime";
 import { testWorker, type TestWorker, testZooKeeper } from "@sluice/testkit";
 import { type CLEANERS, makeCleaner } from "../src/cleaner.ts";
 import { cleanUpSweep } from "../src/sweeps/clean-up.ts";
@@ -76,7 +75,7 @@ describe("what the tree says of chores", () => {
       makeCleaner(),
       { everyMs: HOUR_MS, retentionMs: -HOUR_MS },
     );
-    await duty.run({ ...handlerContext(), queue: worker.ctx, worker: "w" } as SweepContext);
+    await duty.run({ ...handlerContext(), queue: worker.ctx, worker: "w" });
   };
   const hoursAgo = async (chore: Chore): Promise<number> => {
     const done = (await readChores(worker.session))?.get(chore)?.done ?? NaN;

@@ -5,7 +5,6 @@ import {
   batchFolder,
   type BatchId,
   batchUuidFromRandom,
-  choreDone,
   createBatch,
   failureMessage,
   jobFolder,
@@ -376,8 +375,7 @@ describe("the reporter on a real tree", () => {
   });
 
   test("leaves looking for old batches to a job-runner that runs the fleet's own jobs, while one lives", async () => {
-    const runner = await aJobRunner(zk.connect);
-    await choreDone(operator.session, "ordered-clean-up");
+    const runner = await aJobRunner(zk.connect, "does-its-work");
     const { batch, jobs } = await aBatchOfJobs(intake, specs(1));
     await startReporter({ retentionDays: 0 });
     await end(jobs[0]!, "done");

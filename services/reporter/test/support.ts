@@ -1,5 +1,5 @@
 import { parseProfile } from "@sluice/ingest-formats";
-import { batchId, FIRST_EPOCH, type JobId, jobId, records, type Submission } from "@sluice/queue-core";
+import { batchId, FIRST_EPOCH, type JobId, jobId, records, type Submission, choreDone } from "@sluice/queue-core";
 import { openWorkers } from "@sluice/job-workers";
 import type { IoFault } from "@sluice/safe-io";
 import type { HandlerContext, Log } from "@sluice/stage-runtime";
@@ -107,7 +107,10 @@ export const handlerContext = (log: Log = logbook().log): HandlerContext => ({
 });
 
 /** Two in the registry of those who run jobs: one for tenants only, and one for the fleet's own jobs too. */
-export async function aJobRunner(connect: string): Promise<{ readonly leave: () => Promise<void> }> {
+export async function aJobRunner(
+  connect: string,
+  mood: "registered" | "does-its-work" = "registered",
+): Promise<{ readonly leave: () => Promise<void> }> {
   const worker = await testWorker(connect, "job-runner", { register: false });
   const opened = await openWorkers(worker.session, systemClock.nowMs);
   if (!opened.ok) throw new Error(opened.why);
@@ -115,6 +118,7 @@ export async function aJobRunner(connect: string): Promise<{ readonly leave: () 
   await opened.workers.register({ ...facts, Name: "tenants", sysid: 1 });
   const fleet = await opened.workers.register({ ...facts, Name: "fleet", sysid: 2, System: true });
   if (!fleet.ok) throw new Error(fleet.why);
+  if (mood === "does-its-work") await choreDone(worker.session, "ordered-clean-up");
   return {
     leave: async () => {
       await fleet.registration.leave();
