@@ -13,6 +13,7 @@ export type {
   ArchiveResult,
   Found,
   Inventory,
+  InventoryStamp,
   LocalIdAnswer,
   LocalIdClaim,
   LocalIdList,

@@ -25,7 +25,25 @@ export interface Inventory {
   findArchivedJob(id: string): Promise<Found<ArchivedJob>>;
   /** A page of an archived batch's jobs, by number, after the one given. */
   listArchivedJobs(batch: ArchivedBatch, page: ArchivePage): Promise<Found<readonly ArchivedJob[]>>;
+  /** Which fleet's it is. */
+  readonly stamp: InventoryStamp;
   close(): Promise<void>;
+}
+
+/** As every part that holds state of a fleet has it. */
+export interface InventoryStamp {
+  readonly name: string;
+  read(): Promise<
+    { readonly kind: "read"; readonly stamp: FleetStamp | null } | { readonly kind: "away"; readonly why: string }
+  >;
+  write(stamp: FleetStamp): Promise<void>;
+  /** It was found to be this fleet's. */
+  open(): void;
+}
+
+export interface FleetStamp {
+  readonly fleet: string;
+  readonly epoch: number;
 }
 
 /** Locked, full, away: it may work later. */

@@ -7,10 +7,10 @@ import { migrate } from "./migrate.ts";
 import { MYSQL_MIGRATIONS } from "./migrations/mysql.ts";
 import { isMisconfigured, sortMySqlError } from "./mysql-errors.ts";
 import { impatient } from "./mysql-pool.ts";
-import { sqlInventory } from "./sql-inventory.ts";
+import { type InventoryOptions, sqlInventory } from "./sql-inventory.ts";
 import type { InventoryTables } from "./tables.ts";
 
-export interface MySqlOptions {
+export interface MySqlOptions extends InventoryOptions {
   readonly connections?: number;
   /** How long a server may be silent in the middle of a statement. */
   readonly silenceMs?: number;
@@ -36,7 +36,7 @@ export async function openMySqlInventory(url: MySqlUrl, options: MySqlOptions = 
     await db.destroy();
     throw new Error(`the inventory database cannot be used: ${problem.message}`);
   }
-  return sqlInventory({ db, sortError: sortMySqlError, ready, tries: TRIES });
+  return sqlInventory({ db, sortError: sortMySqlError, ready, tries: TRIES }, options);
 }
 
 function connect(url: MySqlUrl, { connections = CONNECTIONS, silenceMs = SILENCE_MS }: MySqlOptions) {

@@ -1,13 +1,30 @@
 import { archiveBatch, findArchivedBatch, findArchivedJob, listArchivedJobs } from "./archive-rows.ts";
 import { belongingOf } from "./belonging.ts";
 import { type Database, inTransaction } from "./database.ts";
-import type { Inventory, RecordResult } from "./inventory.ts";
+import { closedUntilChecked, fleetStamp } from "./fleet-stamp.ts";
+import type { Inventory, InventoryStamp, RecordResult } from "./inventory.ts";
 import { findLocalIds, localIdsOf, NameTaken, registerLocalIds } from "./local-ids.ts";
 import { NotRecorded } from "./not-recorded.ts";
 import { recordVersion } from "./record-version.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
-export const sqlInventory = (database: Database): Inventory => ({
+export interface InventoryOptions {
+  /** `first`: it is used only after its stamp was found to be the fleet's. */
+  readonly checked?: "first";
+}
+
+export function sqlInventory(database: Database, { checked }: InventoryOptions = {}): Inventory {
+  if (checked === undefined)
+    return inventoryOver(
+      database,
+      fleetStamp(database, () => undefined),
+    );
+  const closed = closedUntilChecked(database);
+  return inventoryOver(closed.database, fleetStamp(database, closed.open));
+}
+
+const inventoryOver = (database: Database, stamp: InventoryStamp): Inventory => ({
+  stamp,
   record: (version, beforeCommit = () => Promise.resolve()) => record(database, version, beforeCommit),
   findLocalIds: (ownerArk, localIds) => findLocalIds(database, ownerArk, localIds),
   registerLocalIds: (claim) => registerLocalIds(database, claim),

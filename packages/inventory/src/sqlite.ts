@@ -8,7 +8,7 @@ import type { Inventory } from "./inventory.ts";
 import type { Fault } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { SQLITE_MIGRATIONS } from "./migrations/sqlite.ts";
-import { sqlInventory } from "./sql-inventory.ts";
+import { type InventoryOptions, sqlInventory } from "./sql-inventory.ts";
 import type { InventoryTables } from "./tables.ts";
 
 /** How long a writer waits for another one. The whole process waits with it, so it must stay far below a session. */
@@ -16,16 +16,19 @@ const BUSY_TIMEOUT_MS = 1_000;
 const OPEN_TRIES = 30;
 const OPEN_PAUSE_MS = 100;
 
-export async function openSqliteInventory(file: string): Promise<Inventory> {
+export async function openSqliteInventory(file: string, options: InventoryOptions = {}): Promise<Inventory> {
   mkdirSync(dirname(file), { recursive: true });
   await patiently(() => prepareFile(file));
   const database = lockingAtBegin(await patiently(() => Promise.resolve(openDatabase(file))));
-  return sqlInventory({
-    db: new Kysely({ dialect: new SqliteDialect({ database }) }),
-    sortError: sortSqliteError,
-    ready: () => Promise.resolve(),
-    tries: 1, // waiting for another writer stops the whole process: it is done by those who wait for us
-  });
+  return sqlInventory(
+    {
+      db: new Kysely({ dialect: new SqliteDialect({ database }) }),
+      sortError: sortSqliteError,
+      ready: () => Promise.resolve(),
+      tries: 1, // waiting for another writer stops the whole process: it is done by those who wait for us
+    },
+    options,
+  );
 }
 
 /** Over a connection of its own: a statement of it that met another starter must not haunt the transactions to come. */

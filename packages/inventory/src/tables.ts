@@ -1,5 +1,5 @@
 /** The inventory's tables, with the names and columns of Merritt's, and the archive of batches that left the queue. */
-import type { Generated } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { Applicability, Obligation, Persistence } from "./data-use.ts";
 import type { MetadataSchema } from "./stored-version.ts";
 
@@ -144,6 +144,8 @@ export interface InventoryTables {
     failed_digest_value: string | null;
     note: string | null;
   };
+  /** Which fleet's database this is: one row. */
+  sluice_fleet: { one: number; fleet: string; epoch: ColumnType<number | string, number, number> };
   archived_batches: {
     id: Generated<number>;
     batch_id: string;

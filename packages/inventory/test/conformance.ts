@@ -43,6 +43,24 @@ export function inventoryConformance(bench: Bench): void {
   accessConformance(bench);
   belongingConformance(bench);
 
+  describe("its fleet", () => {
+    const stampOf = async () => await inventory().stamp.read();
+
+    test("is nobody's until the first one names it, follows a restore, and goes neither back nor to another", async () => {
+      expect(await stampOf()).toEqual({ kind: "read", stamp: null });
+      const other = await another();
+      await Promise.all(
+        [inventory(), other].map(({ stamp }) => stamp.write({ fleet: "a", epoch: 3 }).catch(() => null)),
+      );
+      await inventory().stamp.write({ fleet: "b", epoch: 4 });
+      expect(await stampOf()).toEqual({ kind: "read", stamp: { fleet: "a", epoch: 3 } });
+      await other.stamp.write({ fleet: "a", epoch: 1_800_000_000 });
+      await inventory().stamp.write({ fleet: "a", epoch: 4 });
+      expect(await stampOf()).toEqual({ kind: "read", stamp: { fleet: "a", epoch: 1_800_000_000 } });
+      await other.close();
+    });
+  });
+
   describe("a version", () => {
     test("is recorded with all its parts", async () => {
       const version = aVersion({ localIds: ["shelf 7", "box 3"], storageNode: "7777" });

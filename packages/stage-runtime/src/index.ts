@@ -38,5 +38,7 @@ export type { Probe, ProbeEvent } from "./engine/probes.ts";
 export { EXIT, type ExitCode } from "./service/exit-codes.ts";
 export { OPS_PATHS } from "./service/ops-server.ts";
 export type { ExtraServer, OpenQueue, ServiceHost, ServiceOptions, ServiceParts, StandIn } from "./service/options.ts";
+export { stampedFolder, stampedOcflRoot, type StampedFolderOptions } from "./service/stamped-folder.ts";
+export type { StampedPart, StampRead } from "./service/stamped-part.ts";
 export { Service } from "./service/service.ts";
 export { runService } from "./service/run-service.ts";

@@ -1,6 +1,6 @@
 /** The service as its duties and its servers. */
 import { openKeyFetcher } from "@sluice/access";
-import { makeInstruments, type ServiceOptions, type ServiceParts } from "@sluice/stage-runtime";
+import { makeInstruments, type ServiceOptions, type ServiceParts, stampedFolder } from "@sluice/stage-runtime";
 import { bulkInbox } from "./bulk/run-operation.ts";
 import type { AdminConfig } from "./config.ts";
 import { makeJobIndex } from "./index/job-index.ts";
@@ -25,6 +25,11 @@ export function adminService(config: AdminConfig, outside: Outside): ServiceOpti
       return [bulkInbox({ onState: (state) => metrics.operations.inc({ state }), onProgress: () => index.refresh() })];
     },
     extraServers: (parts) => serveFleet(config, outside, parts, shared(parts)),
+    stamped: () => [
+      // Where it is not mounted it is not looked into either.
+      stampedFolder({ name: "the working folder", folder: config.WORKING_DIR, writes: false }),
+      ...(outside.stamped ?? []),
+    ],
     async close() {
       await outside.close?.();
       await keys.close();

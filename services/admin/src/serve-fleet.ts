@@ -2,7 +2,13 @@ import { type AccessSettings, type Authenticator, type FetchKeys, openAccess, op
 import { countRefusals, hostsAnswered, HTTP_METRICS, isProxyOf, makeEventStreams } from "@sluice/http-api";
 import type { ProfileStore } from "@sluice/profile-store";
 import { queueAccess } from "@sluice/queue-core";
-import { type ExtraServer, type Instruments, makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
+import {
+  type ExtraServer,
+  type Instruments,
+  makeInstruments,
+  type ServiceParts,
+  type StampedPart,
+} from "@sluice/stage-runtime";
 import { parseConnect, type Session } from "@sluice/zookeeper";
 import { listBatchFolders } from "@sluice/working-folder";
 import { randomBytes } from "node:crypto";
@@ -36,6 +42,8 @@ import { lookAtServers } from "./zookeeper-servers/look.ts";
 export interface Outside {
   readonly profiles: Pick<ProfileStore, "get" | "names">;
   readonly archive: Archive | null;
+  /** What these belong to, which is checked first. */
+  readonly stamped?: readonly StampedPart[];
   readonly close?: () => Promise<void>;
   /** Where the console was built, if elsewhere. */
   readonly consoleDir?: string;

@@ -10,6 +10,8 @@ import {
   makeInstruments,
   type ServiceOptions,
   type ServiceParts,
+  type StampedPart,
+  stampedFolder,
 } from "@sluice/stage-runtime";
 import type { BatchFolders, WorkingFolder } from "@sluice/working-folder";
 import type { IntakeConfig } from "./config.ts";
@@ -43,7 +45,7 @@ export interface IntakeParts {
   readonly journaled: OpenBacklog;
   readonly hostname: string;
   /** Of batches that have left the queue; null: there is none to ask. */
-  readonly archive: (Archive & { close(): Promise<void> }) | null;
+  readonly archive: (Archive & { readonly stamp: StampedPart; close(): Promise<void> }) | null;
 }
 
 export function intakeService(parts: IntakeParts): ServiceOptions {
@@ -60,6 +62,11 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
       oneAfterTheOther(submissionServer(parts, keys.fetchKeys, quotasOf(service), service), ingesterOf(parts, service)),
     ],
     standIn: () => journalCheck(parts.journaled),
+    stamped: () => [
+      stampedFolder({ name: "the working folder", folder: parts.config.WORKING_DIR }),
+      stampedFolder({ name: "the journal", folder: parts.config.JOURNAL_DIR }),
+      ...(parts.archive === null ? [] : [parts.archive.stamp]),
+    ],
     async close() {
       await parts.journaled.journal.close();
       await parts.profiles.close();

@@ -27,7 +27,8 @@ const journaled = await openBacklog(config, {
 const profiles = await openProfiles(config.PROFILES_DIR, {
   onProblem: ({ name, severity, message }) => log.warn({ profile: name, severity }, message),
 });
-const archive = config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL);
+const archive =
+  config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL, { checked: "first" });
 
 await runService(
   intakeService({ config, egress, working, folders, incoming, profiles, journaled, hostname: hostname(), archive }),

@@ -1,5 +1,5 @@
 import { createEgress, downloadTo, openCredentials, policyOf } from "@sluice/safe-io";
-import { makeLog, runService } from "@sluice/stage-runtime";
+import { makeLog, runService, stampedFolder } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { downloadingStage } from "./download.ts";
@@ -43,5 +43,6 @@ await runService({
       onFile: countFiles(registry),
     }),
   ],
+  stamped: () => [stampedFolder({ name: "the working folder", folder: config.WORKING_DIR })],
   close: () => egress.close(),
 });

@@ -1,5 +1,5 @@
 import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
-import { makeLog, runService } from "@sluice/stage-runtime";
+import { makeLog, runService, stampedFolder } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { estimatingStage } from "./estimate.ts";
@@ -31,5 +31,6 @@ await runService({
       containerFactor: config.CONTAINER_SPACE_FACTOR,
     }),
   ],
+  stamped: () => [stampedFolder({ name: "the working folder", folder: config.WORKING_DIR, writes: false })],
   close: () => egress.close(),
 });

@@ -1,6 +1,12 @@
 /** The service: no duties, one thing that listens. */
 import { openKeyFetcher } from "@sluice/access";
-import type { ExtraServer, ServiceOptions, ServiceParts, StandIn } from "@sluice/stage-runtime";
+import {
+  type ExtraServer,
+  type ServiceOptions,
+  type ServiceParts,
+  stampedFolder,
+  type StandIn,
+} from "@sluice/stage-runtime";
 import type { JobApiConfig } from "./config.ts";
 import { type Doors, type DoorsParts, openDoors } from "./doors.ts";
 import { drainJournals } from "./drain-journals.ts";
@@ -38,6 +44,10 @@ export function jobApiService(config: JobApiConfig, told: Told = {}): ServiceOpt
     duties: [],
     extraServers: (service) => [server(service)],
     standIn: () => journalCheck(opened),
+    stamped: () => [
+      stampedFolder({ name: "the journals of jobs", folder: config.JOURNAL_DIR }),
+      stampedFolder({ name: "the store of jobs", folder: config.JOB_STORE_DIR }),
+    ],
     close: () => keys.close(),
   };
 }

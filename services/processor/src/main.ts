@@ -1,7 +1,7 @@
 import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, policyOf } from "@sluice/safe-io";
-import { runService } from "@sluice/stage-runtime";
+import { runService, stampedFolder, stampedOcflRoot } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { countInventoryAway } from "./metrics.ts";
@@ -21,7 +21,7 @@ const storeEgress = createEgress({
 });
 const urlOf = workingUrl(config.WORKING_DIR, config.WORKING_ACCESS_URL);
 const profiles = await openProfiles(config.PROFILES_DIR);
-const inventory = await openInventory(config.INVENTORY_URL);
+const inventory = await openInventory(config.INVENTORY_URL, { checked: "first" });
 
 await runService({
   service: "processor",
@@ -43,6 +43,11 @@ await runService({
       inventoryAwayWaitMs: config.INVENTORY_AWAY_WAIT_MS,
       onInventoryAway: countInventoryAway(registry),
     }),
+  ],
+  stamped: () => [
+    stampedFolder({ name: "the working folder", folder: config.WORKING_DIR }),
+    inventory.stamp,
+    ...(config.STORAGE_URL.kind === "ocfl" ? [stampedOcflRoot(config.STORAGE_URL.folder)] : []),
   ],
   close: async () => {
     await Promise.all([profiles.close(), inventory.close(), egress.close(), storeEgress.close()]);

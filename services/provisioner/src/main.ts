@@ -1,4 +1,4 @@
-import { runService } from "@sluice/stage-runtime";
+import { runService, stampedFolder } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { sharedVolumeOnly } from "./dedicated-volumes.ts";
@@ -21,4 +21,5 @@ await runService({
       onRound: storageGauges(registry, survey),
     }),
   ],
+  stamped: () => [stampedFolder({ name: "the working folder", folder: config.WORKING_DIR, writes: false })],
 });

@@ -1,6 +1,6 @@
 import { type Inventory, openInventory } from "@sluice/inventory";
 import { createEgress, policyOf } from "@sluice/safe-io";
-import { runService } from "@sluice/stage-runtime";
+import { runService, stampedOcflRoot } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
 import { countInventoryAway } from "./metrics.ts";
 import { recordingStage } from "./record.ts";
@@ -17,7 +17,7 @@ await runService({
   service: "recorder",
   config,
   duties: async ({ registry }) => {
-    inventory = await openInventory(config.INVENTORY_URL);
+    inventory = await openInventory(config.INVENTORY_URL, { checked: "first" });
     return [
       recordingStage({
         reader: openReader(config.STORAGE_URL, egress),
@@ -28,6 +28,10 @@ await runService({
       }),
     ];
   },
+  stamped: () => [
+    ...(inventory === undefined ? [] : [inventory.stamp]),
+    ...(config.STORAGE_URL.kind === "ocfl" ? [stampedOcflRoot(config.STORAGE_URL.folder, { writes: false })] : []),
+  ],
   close: async () => {
     await Promise.all([inventory?.close(), egress.close()]);
   },

@@ -1,6 +1,6 @@
 import { type Inventory, openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
-import { runService } from "@sluice/stage-runtime";
+import { runService, stampedFolder } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { reporterDuties } from "./duties.ts";
@@ -21,7 +21,7 @@ await runService({
   duties: async ({ registry, log, queue }) => {
     const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
     const profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
-    inventory = await openInventory(config.INVENTORY_URL);
+    inventory = await openInventory(config.INVENTORY_URL, { checked: "first" });
     const { onMail, holds, onCleaner } = reporterCounters(registry);
     return reporterDuties(config, {
       postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail },
@@ -32,6 +32,10 @@ await runService({
       queue: () => queue()?.context ?? null,
     });
   },
+  stamped: () => [
+    stampedFolder({ name: "the working folder", folder: config.WORKING_DIR }),
+    ...(inventory === undefined ? [] : [inventory.stamp]),
+  ],
   close: async () => {
     mailer.close();
     await inventory?.close();

@@ -5,6 +5,7 @@ import type { BaseConfig } from "../config/base-config.ts";
 import type { Duty } from "../duty.ts";
 import type { Probe } from "../engine/probes.ts";
 import type { Log } from "../log.ts";
+import type { StampedPart } from "./stamped-part.ts";
 
 /** What duties and servers of a service are made from. */
 export interface ServiceParts {
@@ -51,6 +52,8 @@ export interface ServiceOptions {
   readonly extraServers?: (parts: ServiceParts) => readonly ExtraServer[];
   /** Of a service that is of use without ZooKeeper too: it is ready as long as this is ok, and never when it is not. */
   readonly standIn?: () => StandIn;
+  /** What it keeps outside the tree, each of one fleet: asked for after `duties`, checked before any work. */
+  readonly stamped?: () => readonly StampedPart[];
   /** Closes what `duties` opened (a database), after the last handler has returned. */
   readonly close?: () => Promise<void>;
   /** Where a new job's working folder is; default: below WORKING_DIR, where the config has it. */

@@ -56,7 +56,13 @@ export class Service {
     this.#metrics = makeRuntimeMetrics(this.#registry, { version, commit });
     this.#pulse = new Pulse(host.clock);
     this.#stalls = new Stalls(host.clock, loopActiveMs);
-    this.#door = new TreeDoor({ log: this.#host.log, clock: host.clock, metrics: this.#metrics });
+    this.#door = new TreeDoor({
+      log: this.#host.log,
+      clock: host.clock,
+      metrics: this.#metrics,
+      stamped: () => options.stamped?.() ?? [],
+      onForeignPart: (problem) => this.fail(new Error(problem), "a part belongs to another fleet"),
+    });
     this.#ended = new Promise((resolve) => (this.#end = resolve));
   }
 
