@@ -7,6 +7,7 @@ import { measureJournal } from "./job-journal.ts";
 import { measureShard } from "./job-shard.ts";
 import { measureManifest } from "./manifest.ts";
 import { measureRates } from "./rates.ts";
+import { measureTurns } from "./turns.ts";
 import { measureFleet } from "./whole-fleet.ts";
 
 const USAGE = [
@@ -17,6 +18,7 @@ const USAGE = [
   "npm run bench -- depth [rounds] [--json FILE]   what a claim costs beside 1,000, 10,000 and 100,000 jobs that wait",
   "npm run bench -- shard [cycles]       one shard of the general job queue: whole cycles, jobs that wait, a takeover",
   "npm run bench -- endurance [minutes]  1,000 jobs a second through one shard: nothing may grow",
+  "npm run bench -- turns [types]        whose turn it is among so many types that wait: processor time of one look",
   "npm run bench -- journal [lines]      adds through the journal of the general job queue, and taking them in",
   "npm run bench -- scaling [rounds] [folder]   a wave with and without the autoscaler: drain times; CSV and SVG (./data/scaling)",
 ].join("\n");
@@ -42,6 +44,8 @@ async function run(
       return true;
     case "endurance":
       return await measureEndurance(count ?? 5);
+    case "turns":
+      return measureTurns(count ?? 100_000);
     case "journal":
       await measureJournal(count ?? 50_000);
       return true;

@@ -14,7 +14,7 @@ export interface FairnessOptions {
 }
 
 /** A job that has waited longer goes first inside its tenant, whatever its priority. */
-const AGED_MS = 24 * 3_600_000;
+export const AGED_MS = 24 * 3_600_000;
 
 export const typeKey = (tenant: string, name: string): string => `${tenant}/${name}`;
 const ONE = (): number => 1;
@@ -29,8 +29,11 @@ class Strides {
   #present: ReadonlySet<string> = new Set();
   #reached = 0;
 
-  constructor(weights: ReadonlyMap<string, number> = new Map()) {
+  readonly #keepsDebts: boolean;
+
+  constructor(weights: ReadonlyMap<string, number> = new Map(), keepsDebts = true) {
     this.#weights = weights;
+    this.#keepsDebts = keepsDebts;
   }
 
   pick(present: ReadonlySet<string>, costOf: (each: string) => number = ONE): string | null {
@@ -76,7 +79,8 @@ class Strides {
   /** Who is behind would start at the floor anyway: nothing is lost, and names that never return cost nothing. */
   #forget(present: ReadonlySet<string>): void {
     if (this.#passes.size < 2 * present.size + 1000) return;
-    for (const [each, pass] of this.#passes) if (!present.has(each) && pass <= this.#reached) this.#passes.delete(each);
+    for (const [each, pass] of this.#passes)
+      if (!present.has(each) && (pass <= this.#reached || !this.#keepsDebts)) this.#passes.delete(each);
   }
 }
 
@@ -123,7 +127,8 @@ export class FairScheduler {
     const highest = types.reduce((most, { priority }) => Math.max(most, priority), -Infinity);
     const first = aged.length > 0 ? aged : types.filter(({ priority }) => priority === highest);
     let strides = this.#types.get(tenant);
-    if (strides === undefined) this.#types.set(tenant, (strides = new Strides(this.#options.typeWeights)));
+    // Those present may be but the first of many, in the order of their turns: who had one comes again after the others anyway.
+    if (strides === undefined) this.#types.set(tenant, (strides = new Strides(this.#options.typeWeights, false)));
     const key = strides.pick(new Set(first.map(({ name }) => typeKey(tenant, name))));
     return first.find(({ name }) => typeKey(tenant, name) === key) ?? null;
   }

@@ -10,6 +10,7 @@ import {
   type ShardOwner,
   shardOfTenant,
   type TenantUsage,
+  type WaitingType,
 } from "@sluice/job-queue";
 import { Changes } from "./changes.ts";
 import { answerOf, type Outcome } from "./outcome.ts";
@@ -22,7 +23,7 @@ import { Ensemble } from "./seats/ensemble.ts";
 import { Seat } from "./seats/seat.ts";
 import { Board } from "./take/board.ts";
 import { Publisher } from "./take/publisher.ts";
-import { type HeardUsage, type Take, type TakenJob, Taker, type Waiting } from "./take/take.ts";
+import { type HeardUsage, type Take, type TakenJob, Taker, type Waiting, type Wanted } from "./take/take.ts";
 import type { JobRouter, ReadyType, RouterStats, ShardView } from "./types.ts";
 
 const FIRST = "";
@@ -111,11 +112,12 @@ class Router implements JobRouter {
         queue: this,
         board: this.#board,
         due: this.#due,
-        waiting: () => this.#waiting(),
+        waiting: (wanted) => this.#waiting(wanted),
         usageOf: (shard, tenant) => this.#usageOf(shard, tenant),
         ask: async (shard, command) => answerOf(await this.routeShard(shard, command, 0)),
       },
       new FairScheduler({ tenantWeights, typeWeights }),
+      typeWeights.size > 0,
     );
     this.#archiver = new Archiver(ports, () => this.#owners());
   }
@@ -332,10 +334,12 @@ class Router implements JobRouter {
     return told === null ? null : { ...told, term: `${shard}.${told.term}` };
   }
 
-  #waiting(): readonly Waiting[] {
+  /** What is looked at does not grow with what waits: of each tenant only those whose turn it is. */
+  #waiting({ most, agedBefore, isWanted }: Wanted): readonly Waiting[] {
     return this.#seats.flatMap(({ shard, serving, elsewhere }) => {
-      const told = elsewhere === null ? [] : this.#board.told(shard, elsewhere.apiId, elsewhere.term);
-      return (serving?.waitingTypes ?? told).map((type) => ({ shard, type }));
+      const asked = { most, agedBefore, isWanted: (type: WaitingType) => isWanted(shard, type) };
+      const told = elsewhere === null ? [] : this.#board.turns(shard, elsewhere, asked);
+      return (serving?.turns(asked) ?? told).map((type) => ({ shard, type }));
     });
   }
 }

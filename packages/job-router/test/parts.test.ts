@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { parseNames, type Reply } from "@sluice/job-queue";
+import { parseNames, type Reply, type WaitingType } from "@sluice/job-queue";
 import { plainCommand, readCommandFrame } from "../src/peer/frames.ts";
 import { FIRST_LINE_BYTES, LineReader } from "../src/peer/lines.ts";
 import { Memory } from "../src/peer/memory.ts";
@@ -157,23 +157,37 @@ test("a fourth end within a minute makes a shard rest for one", () => {
 test("what others are about to get, and what turned out to be empty, is not offered", () => {
   const board = new Board();
   const type = { tenant: "acme", name: "foo", count: 3, priority: 500, since: 0 };
+  const turnsOf = (apiId: string, term: number): readonly WaitingType[] =>
+    board.turns(4, { apiId, term }, { most: 9, agedBefore: -1, isWanted: () => true });
   const usage = { tenant: "acme", started: 4, running: 2, endedMs: 10, runningMs: 30, meanMs: 5 };
   const told = { peerId: "api-2", term: 1, types: [type], usage: new Map([["acme", usage]]), atMs: 100 };
   board.tell(4, told);
-  expect(board.told(4, "api-2", 1)).toEqual([type]);
+  expect(turnsOf("api-2", 1)).toEqual([type]);
   expect(board.usageOf(4, "acme", 150)).toEqual({ term: 1, usage: { ...usage, runningMs: 130 } });
   expect([board.usageOf(4, "other", 150), board.usageOf(5, "acme", 150)]).toEqual([null, null]);
-  expect([board.told(4, "api-2", 2), board.told(4, "api-3", 1)]).toEqual([[], []]);
+  expect([turnsOf("api-2", 2), turnsOf("api-3", 1)]).toEqual([[], []]);
   board.promise(4, type, 2);
   expect(board.left(4, type, 0)).toBe(1);
   board.promise(4, type, -2);
   board.took(4, type, 2);
-  expect(board.told(4, "api-2", 1)).toEqual([{ ...type, count: 1 }]);
+  expect(turnsOf("api-2", 1)).toEqual([{ ...type, count: 1 }]);
   board.markEmpty(4, type, 0);
   expect([board.left(4, type, 1), board.nextBelief(1), board.left(4, type, EMPTY_MS)]).toEqual([0, EMPTY_MS, 3]);
   board.markEmpty(4, type, 0);
   board.tell(4, told);
   expect(board.left(4, type, 1)).toBe(3);
+  const many = ["a", "b", "c"].map((name, n) => ({ ...type, name, priority: 500 * (n % 2), since: n }));
+  board.tell(4, { ...told, types: [...many, { ...type, name: "old", priority: 0, since: -9 }] });
+  const first = (agedBefore: number, most: number): readonly string[] =>
+    board
+      .turns(4, { apiId: "api-2", term: 1 }, { most, agedBefore, isWanted: ({ name }) => name !== "c" })
+      .map(({ name }) => name);
+  expect([first(-99, 2), first(-5, 2)]).toEqual([
+    ["b", "a"],
+    ["old", "b"],
+  ]);
+  board.took(4, many[0]!, 1);
+  expect(first(-99, 9)).toEqual(["b", "old", "a"]);
   board.forget("api-2");
-  expect(board.told(4, "api-2", 1)).toEqual([]);
+  expect(turnsOf("api-2", 1)).toEqual([]);
 });

@@ -36,6 +36,15 @@ export class Heap<T extends Placed> {
     this.#down(last);
   }
 
+  /** Those that fit, if whatever comes before one that fits does too; in no order. */
+  *below(fits: (item: T) => boolean, at = 0): Iterable<T> {
+    const item = this.#items[at];
+    if (item === undefined || !fits(item)) return;
+    yield item;
+    yield* this.below(fits, 2 * at + 1);
+    yield* this.below(fits, 2 * at + 2);
+  }
+
   #put(item: T, at: number): void {
     this.#items[at] = item;
     item.at = at;

@@ -1,11 +1,21 @@
 import { Heap } from "./heap.ts";
-import type { Seat } from "./pattern-views.ts";
 import { better, type Slot, sooner } from "./slots.ts";
+
+/** Who looks at a queue, and at which. */
+export interface Seat {
+  readonly view: View;
+}
+
+/** Something that follows the first job of many queues. */
+export interface View {
+  refresh(seat: Seat): void;
+  leave(seat: Seat): void;
+}
 
 /** The due jobs of one name. */
 export class NameQueue {
   readonly name: string;
-  /** In the views of the patterns that match its name. */
+  /** In the views that it belongs to. */
   readonly seats = new Set<Seat>();
   readonly #heaps = new Map<number, Heap<Slot>>();
   size = 0;

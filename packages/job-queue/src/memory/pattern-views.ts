@@ -4,22 +4,21 @@
  */
 import type { Glob } from "../glob.ts";
 import { Heap, type Placed } from "./heap.ts";
-import type { NameQueue } from "./name-queue.ts";
+import type { NameQueue, Seat, View } from "./name-queue.ts";
 import { before, type Slot } from "./slots.ts";
 
 /** One name in one pattern's heap. */
-export interface Seat extends Placed {
+interface PatternSeat extends Seat, Placed {
   readonly queue: NameQueue;
-  readonly view: PatternView;
   /** The first job of the name, if it has one of the priority; the seat is outside of the heap while it has none. */
   head: Slot | null;
 }
 
-export class PatternView {
+export class PatternView implements View {
   readonly #matches: Glob;
   readonly #priority: number | null;
-  readonly #seats = new Heap<Seat>((a, b) => a.head !== null && b.head !== null && before(a.head, b.head));
-  readonly #all = new Set<Seat>();
+  readonly #seats = new Heap<PatternSeat>((a, b) => a.head !== null && b.head !== null && before(a.head, b.head));
+  readonly #all = new Map<Seat, PatternSeat>();
 
   constructor(matches: Glob, priority: number | null) {
     this.#matches = matches;
@@ -32,13 +31,15 @@ export class PatternView {
 
   consider(queue: NameQueue): void {
     if (!this.#matches(queue.name)) return;
-    const seat: Seat = { at: -1, queue, view: this, head: null };
+    const seat: PatternSeat = { at: -1, queue, view: this, head: null };
     queue.seats.add(seat);
-    this.#all.add(seat);
+    this.#all.set(seat, seat);
     this.refresh(seat);
   }
 
-  refresh(seat: Seat): void {
+  refresh(of: Seat): void {
+    const seat = this.#all.get(of);
+    if (seat === undefined) return;
     const head = seat.queue.first(this.#priority);
     if (head === seat.head) return;
     if (seat.head !== null) this.#seats.remove(seat);
@@ -46,13 +47,14 @@ export class PatternView {
     if (head !== null) this.#seats.add(seat);
   }
 
-  leave(seat: Seat): void {
-    if (seat.head !== null) this.#seats.remove(seat);
-    this.#all.delete(seat);
+  leave(of: Seat): void {
+    const seat = this.#all.get(of);
+    if (seat?.head != null) this.#seats.remove(seat);
+    this.#all.delete(of);
   }
 
   close(): void {
-    for (const seat of this.#all) seat.queue.seats.delete(seat);
+    for (const seat of this.#all.values()) seat.queue.seats.delete(seat);
   }
 }
 

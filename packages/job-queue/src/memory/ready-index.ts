@@ -8,6 +8,7 @@ import { Heap } from "./heap.ts";
 import { NameQueue } from "./name-queue.ts";
 import { PatternViews } from "./pattern-views.ts";
 import { better, type Slot, sooner } from "./slots.ts";
+import { Turns } from "./turns.ts";
 
 export type { Slot } from "./slots.ts";
 
@@ -30,6 +31,15 @@ export interface WaitingType {
   readonly since: number;
 }
 
+/** Which types somebody would serve now. */
+export interface TurnsAsked {
+  /** Of each tenant. */
+  readonly most: number;
+  readonly isWanted: (type: WaitingType) => boolean;
+  /** Whose first job is due since before goes first. */
+  readonly agedBefore: number;
+}
+
 export interface IndexBounds {
   /** A pattern over more names than these has a heap of its own. */
   readonly lookedAt: number;
@@ -42,6 +52,7 @@ const BOUNDS: IndexBounds = { lookedAt: NAMES_LOOKED_AT, patternsKept: PATTERNS_
 class Names {
   readonly #queues = new Map<string, NameQueue>();
   readonly #views: PatternViews;
+  readonly turns = new Turns();
   readonly #lookedAt: number;
 
   constructor({ lookedAt, patternsKept }: IndexBounds) {
@@ -66,6 +77,7 @@ class Names {
     if (queue === undefined) {
       this.#queues.set(slot.name, (queue = new NameQueue(slot.name)));
       this.#views.join(queue);
+      this.turns.join(queue);
     }
     queue.add(slot);
   }
@@ -148,15 +160,28 @@ export class ReadyIndex {
     return { ready: queue?.size ?? 0, oldestDue: queue?.oldestDue() ?? null };
   }
 
-  /** Types with due jobs. Mocked ones are for nobody who does not ask for them by name. */
+  /** Types with due jobs, in the order of their turns inside a tenant. Mocked ones are for nobody who does not ask for them by name. */
   waitingTypes(): readonly WaitingType[] {
     const types: WaitingType[] = [];
-    for (const [tenant, names] of this.#worlds.real) {
-      for (const queue of names.queues()) {
-        const first = queue.first(null);
-        if (first !== null)
-          types.push({ tenant, name: queue.name, count: queue.size, priority: first.priority, since: first.nextRun });
+    for (const [tenant, names] of this.#worlds.real)
+      for (const queue of names.turns.next(-Infinity)) {
+        const type = typeOf(tenant, queue);
+        if (type !== null) types.push(type);
       }
+    return types;
+  }
+
+  /** Of each tenant the first so many that are wanted: what comes after them has its turn later. */
+  turns({ most, isWanted, agedBefore }: TurnsAsked): readonly WaitingType[] {
+    const types: WaitingType[] = [];
+    for (const [tenant, names] of this.#worlds.real) {
+      const found = new Map<string, WaitingType>();
+      for (const queue of names.turns.next(agedBefore)) {
+        const type = found.has(queue.name) ? null : typeOf(tenant, queue);
+        if (type !== null && isWanted(type)) found.set(queue.name, type);
+        if (found.size >= most) break;
+      }
+      for (const type of found.values()) types.push(type);
     }
     return types;
   }
@@ -167,4 +192,10 @@ export class ReadyIndex {
     names?.remove(slot);
     if (names?.size === 0) tenants.delete(slot.tenant);
   }
+}
+
+function typeOf(tenant: string, queue: NameQueue): WaitingType | null {
+  const first = queue.first(null);
+  if (first === null) return null;
+  return { tenant, name: queue.name, count: queue.size, priority: first.priority, since: first.nextRun };
 }

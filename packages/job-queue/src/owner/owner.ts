@@ -5,6 +5,7 @@
  */
 import type { Op, Session } from "@sluice/zookeeper";
 import { type EndedInTree, TRANSACTION_BYTES_MAX } from "../limits.ts";
+import type { TurnsAsked, WaitingType } from "../memory/ready-index.ts";
 import type { TenantUsage } from "../memory/usage.ts";
 import { paths } from "../paths.ts";
 import type { RunArchive } from "../run-archive.ts";
@@ -152,6 +153,11 @@ export class ShardOwner {
   /** Runs that are under way, and the worker time that all runs of this term have taken. */
   get usage(): readonly TenantUsage[] {
     return this.#shard.usage.all(this.#now());
+  }
+
+  /** Those whose turn it is, of each tenant: what is looked at does not grow with what waits. */
+  turns(asked: TurnsAsked): readonly WaitingType[] {
+    return this.#shard.index.turns(asked);
   }
 
   /** Since when the oldest due job of a type is due; null: it has none. */

@@ -1,5 +1,6 @@
 /** Jobs for who serves several tenants or types: each tenant has its turn, then each of its types. */
 import {
+  AGED_MS,
   type Answer,
   type Caller,
   type Command,
@@ -52,13 +53,22 @@ export interface HeardUsage {
   readonly usage: TenantUsage;
 }
 
+export interface Wanted {
+  /** Of each tenant. */
+  readonly most: number;
+  /** What is due since before goes first inside its tenant. */
+  readonly agedBefore: number;
+  readonly isWanted: (shard: number, type: WaitingType) => boolean;
+}
+
 export interface TakePorts {
   readonly clock: Clock;
   readonly queue: QueuePort;
   readonly board: Board;
   /** Told when something new may be due. */
   readonly due: Changes;
-  readonly waiting: () => readonly Waiting[];
+  /** Of each tenant those whose turn it is. */
+  readonly waiting: (wanted: Wanted) => readonly Waiting[];
   /** What a tenant's jobs have cost, as the owner of its shard says; null: it has not said it. */
   readonly usageOf: (shard: number, tenant: string) => HeardUsage | null;
   readonly ask: (shard: number, command: Command) => Promise<Answer>;
@@ -79,12 +89,15 @@ export class Taker {
   readonly #ports: TakePorts;
   readonly #scheduler: FairScheduler;
   readonly #charges = new Charges();
+  readonly #areTypesWeighted: boolean;
   waiters = 0;
   isStopped = false;
 
-  constructor(ports: TakePorts, scheduler: FairScheduler) {
+  /** `areTypesWeighted`: then a type's turn is not simply after those of all others, and all must be looked at. */
+  constructor(ports: TakePorts, scheduler: FairScheduler, areTypesWeighted = false) {
     this.#ports = ports;
     this.#scheduler = scheduler;
+    this.#areTypesWeighted = areTypesWeighted;
   }
 
   async take(asked: Take): Promise<readonly TakenJob[]> {
@@ -118,8 +131,13 @@ export class Taker {
       (types === null || types.some((each) => matchesName(each, name))) &&
       accepts?.(tenant, name) !== false;
     const left = new Map<string, { readonly shard: number; type: WaitingType }>();
-    for (const { shard, type } of waiting()) {
-      const count = isWanted(type) ? board.left(shard, type, now) : 0;
+    const wanted: Wanted = {
+      most: this.#areTypesWeighted ? Infinity : limit,
+      agedBefore: clock.nowMs() - AGED_MS,
+      isWanted: (shard, type) => isWanted(type) && board.left(shard, type, now) > 0,
+    };
+    for (const { shard, type } of waiting(wanted)) {
+      const count = board.left(shard, type, now);
       if (count > 0) left.set(typeKey(type.tenant, type.name), { shard, type: { ...type, count } });
     }
     const terms = this.#charge(left.values());
