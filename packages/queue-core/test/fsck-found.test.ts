@@ -11,7 +11,8 @@ let first: TestWorker;
 let second: TestWorker;
 beforeAll(async () => {
   const { connect } = await testZooKeeper();
-  [first, second] = await Promise.all([testWorker(connect, "job-runner"), testWorker(connect, "job-runner")]);
+  const open = () => testWorker(connect, "operator", { register: false });
+  [first, second] = await Promise.all([open(), open()]);
 });
 afterAll(async () => {
   await Promise.all([first.close(), second.close()]);

@@ -26,8 +26,6 @@ export interface DutyParts {
   readonly archive: Archive;
   /** The queue in the present session; null while there is none. */
   readonly queue: () => QueueContext | null;
-  /** When a mail to operators is tried again; a minute unless said. */
-  readonly operatorMailAgainMs?: number;
   /** Told with every look who cleans up. */
   readonly onCleaner?: OnCleaner;
 }
@@ -58,11 +56,7 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
     endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpInbox(cleaning),
-    operatorMailsInbox({
-      ...parts.postman,
-      operators: config.MAIL_OPERATORS,
-      ...(parts.operatorMailAgainMs === undefined ? {} : { againMs: parts.operatorMailAgainMs }),
-    }),
+    operatorMailsInbox({ ...parts.postman, operators: config.MAIL_OPERATORS }),
     cleanUpSweep(cleaning, makeCleaner(parts.onCleaner), {
       everyMs: config.CLEAN_UP_INTERVAL_MS,
       retentionMs: config.RETENTION_DAYS * DAY_MS,

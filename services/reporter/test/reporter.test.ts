@@ -11,7 +11,6 @@ import {
   type JobId,
   makeIdBlocks,
   markDueIfLast,
-  noticeFindings,
   openReport,
   orderCleanUp,
   paths,
@@ -28,9 +27,7 @@ import {
   aSubmission,
   checkInvariants,
   claimJob,
-  type Delivered,
   describeViolation,
-  mailServer,
   type TestWorker,
   testWorker,
   type TestZooKeeper,
@@ -100,9 +97,6 @@ describe("the reporter on a real tree", () => {
       only?: (duty: Duty) => boolean;
       archive?: Archive;
       profile?: readonly string[];
-      mailUrl?: string;
-      operators?: readonly string[];
-      againMs?: number;
     } = {},
   ): Promise<void> {
     const read = readConfig(baseConfig, {
@@ -119,10 +113,10 @@ describe("the reporter on a real tree", () => {
       RETENTION_DAYS: overrides.retentionDays ?? 7,
       SWEEP_INTERVAL_MS: 100,
       CLEAN_UP_INTERVAL_MS: 100,
-      MAIL_OPERATORS: [...(overrides.operators ?? [])],
+      MAIL_OPERATORS: [],
     };
     const folders = await openWorkingFolder(queueDir());
-    const mailer = openMailer(overrides.mailUrl ?? `outbox:${outbox()}`, LETTERHEAD);
+    const mailer = openMailer(`outbox:${outbox()}`, LETTERHEAD);
     const profiles = profilesOf(profileWith(["Notification.1: anna@example.org", ...(overrides.profile ?? [])]));
     const probe: Probe = () => undefined;
     const service = new Service(
@@ -132,7 +126,6 @@ describe("the reporter on a real tree", () => {
         duties: ({ queue }) =>
           reporterDuties(settings, {
             postman: { profiles, mailer, subjectTag: "" },
-            ...(overrides.againMs === undefined ? {} : { operatorMailAgainMs: overrides.againMs }),
             folders,
             archive: overrides.archive ?? inventory,
             queue: () => queue()?.context ?? null,
@@ -439,56 +432,5 @@ describe("the reporter on a real tree", () => {
     for (const { batch } of batches)
       expect(await readBatch(operator.session, batch)).toMatchObject({ value: { expansion: { reports: 1 } } });
     expect(violations()).toEqual([]);
-  });
-
-  test("what fsck finds is mailed to operators once for each set of findings, also when the mail server is away at first", async () => {
-    const delivered: Delivered[] = [];
-    let refusals = 1;
-    const server = await mailServer((mail) => delivered.push(mail), {
-      // As one that is restarted: try again.
-      onMailFrom: (_address, _session, done) =>
-        refusals-- > 0 ? done(Object.assign(new Error("not now"), { responseCode: 451 })) : done(),
-    });
-    const orphan = { rule: "J-01", path: "/jobs/jid0000009999" };
-    const mailOf = (text: string) => ({ subject: "fsck: 1 finding", text, at: "2026-11-16T13:00:00.000Z" });
-    try {
-      expect(await noticeFindings(operator.session, [orphan], mailOf("first <words>"))).toBe("news");
-      await startReporter({ mailUrl: server.url, operators: ["ops@example.org", "eve@example.org"], againMs: 100 });
-      await startReporter({ mailUrl: server.url, operators: ["ops@example.org", "eve@example.org"], againMs: 100 });
-      await waitFor(() => delivered.length === 1, { what: "a mail" });
-      expect(await noticeFindings(operator.session, [orphan], mailOf("the same"))).toBe("known");
-      expect(await noticeFindings(operator.session, [{ ...orphan, rule: "J-02" }], mailOf("other"))).toBe("news");
-      await waitFor(() => delivered.length === 2, { what: "the second mail" });
-      await waitFor(async () => {
-        const left = await operator.session.children(paths.operatorMails);
-        return left.ok && left.value.names.length === 0;
-      });
-      expect(delivered[0]!.to).toEqual(["ops@example.org", "eve@example.org"]);
-      expect(delivered[0]!.source).toContain("Subject: fsck: 1 finding");
-      expect(delivered[0]!.source).toContain("first <words>");
-      expect(delivered[0]!.source).toContain("first &lt;words&gt;");
-      const ids = delivered.map(({ source }) => /Message-ID: (\S+)/i.exec(source)?.[1]);
-      expect(new Set(ids).size).toBe(2);
-      expect(violations()).toEqual([]);
-    } finally {
-      await stopReporters();
-      await server.close();
-    }
-  });
-
-  test("without MAIL_OPERATORS nobody is told, and nothing stays behind", async () => {
-    expect(
-      await noticeFindings(operator.session, [{ rule: "J-01", path: "/x" }], {
-        subject: "s",
-        text: "t",
-        at: "2026-11-16T13:00:00.000Z",
-      }),
-    ).toBe("news");
-    await startReporter();
-    await waitFor(async () => {
-      const left = await operator.session.children(paths.operatorMails);
-      return left.ok && left.value.names.length === 0;
-    });
-    expect(await mails()).toEqual([]);
   });
 });
