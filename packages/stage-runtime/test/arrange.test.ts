@@ -10,7 +10,7 @@ const among = (list: readonly number[]) => (each: QueueEntry) => list.includes(j
 const nobody = (): boolean => false;
 
 /** The arrangement, told by entries. */
-type View = { readonly [K in "isOwn" | "isLeftOver" | "isOverdue"]: (entry: QueueEntry) => boolean } & {
+type View = Readonly<Record<"isOwn" | "isLeftOver" | "isOverdue", (entry: QueueEntry) => boolean>> & {
   readonly random: () => number;
 };
 
