@@ -22,7 +22,6 @@ import {
 import { baseConfig, type Duty, type Probe, readConfig, Service, silentLog } from "@sluice/stage-runtime";
 import {
   aBatchOfJobs,
-  aJobSpec,
   advance,
   aSubmission,
   checkInvariants,
@@ -39,13 +38,13 @@ import { openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Archive } from "../src/archive.ts";
 import { reporterDuties } from "../src/duties.ts";
 import { openMailer } from "../src/open-mailer.ts";
-import { aJobRunner, profilesOf, profileWith } from "./support.ts";
+import { aJobRunner, profilesOf, profileWith, putFile, specs } from "./support.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
 const LETTERHEAD = { from: "sluice@sluice.example", replyTo: null, bcc: [] };
@@ -150,11 +149,6 @@ describe("the reporter on a real tree", () => {
     await notifier.close();
   }
 
-  const specs = (count: number) =>
-    Array.from({ length: count }, (_, i) => {
-      const spec = aJobSpec({ identifiers: { primary_id: null, local_id: [`etd-${i}`] } });
-      return { ...spec, configuration: { ...spec.configuration, payload_name: `thesis-${i}.pdf` } };
-    });
   const statusOf = async (id: BatchId): Promise<string> => {
     const view = await readBatch(operator.session, id);
     return view.kind === "found" ? view.value.status.status : view.kind;
@@ -169,12 +163,8 @@ describe("the reporter on a real tree", () => {
       },
       { what: `${path} empty` },
     );
-  async function fileOf(batch: BatchId, job: JobId): Promise<void> {
-    const place = { id: job, batchId: batch, batchEpoch: intake.identity.epoch };
-    const producer = join(queueDir(), jobFolder(place), ".claim-3", "producer");
-    await mkdir(producer, { recursive: true });
-    await writeFile(join(producer, "thesis.pdf"), "content");
-  }
+  const fileOf = (batchId: BatchId, id: JobId): Promise<void> =>
+    putFile(join(queueDir(), jobFolder({ id, batchId, batchEpoch: intake.identity.epoch })));
   const violations = (): readonly string[] =>
     checkInvariants({
       logDir: zk.logDir,

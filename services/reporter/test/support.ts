@@ -3,8 +3,10 @@ import { batchId, FIRST_EPOCH, type JobId, jobId, records, type Submission, chor
 import { openWorkers } from "@sluice/job-workers";
 import type { IoFault } from "@sluice/safe-io";
 import type { HandlerContext, Log } from "@sluice/stage-runtime";
-import { testWorker } from "@sluice/testkit";
+import { aJobSpec, testWorker } from "@sluice/testkit";
 import { systemClock } from "@sluice/zookeeper";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Mail, Mailer, Sent } from "../src/mail.ts";
 import type { MarkedMail, SentMarks } from "../src/sent-marks.ts";
 import type { ReportedBatch, ReportedJob } from "../src/report.ts";
@@ -125,4 +127,18 @@ export async function aJobRunner(
       await worker.close();
     },
   };
+}
+
+/** Of jobs with a local id each. */
+export const specs = (count: number) =>
+  Array.from({ length: count }, (_, i) => {
+    const spec = aJobSpec({ identifiers: { primary_id: null, local_id: [`etd-${i}`] } });
+    return { ...spec, configuration: { ...spec.configuration, payload_name: `thesis-${i}.pdf` } };
+  });
+
+/** What the producer of a job brought, under its claim. */
+export async function putFile(folder: string): Promise<void> {
+  const producer = join(folder, ".claim-3", "producer");
+  await mkdir(producer, { recursive: true });
+  await writeFile(join(producer, "thesis.pdf"), "content");
 }
