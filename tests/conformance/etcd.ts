@@ -69,6 +69,94 @@ async function listWhileMoving(rest: Rest, tenant: string): Promise<void> {
   expect(ids(await list(rest, tenant))).toEqual(known);
 }
 
+/** However many there are, and each with its step. */
+async function manyStates(rest: Rest, tenant: string): Promise<void> {
+  const id = await submit(rest, tenant);
+  for (let n = 1; n <= 8; n++) {
+    const { lease } = await take(rest, tenant, "w1");
+    const { States: _, ...data } = submission();
+    await good(command(rest, tenant, "UpdateJob", { jobID: id, data, lease, step: `run ${n}` }));
+    await good(command(rest, tenant, n < 8 ? "RetryJob" : "FinishJob", { jobID: id, lease }));
+  }
+  const { States } = await one(rest, tenant, id);
+  const runs = Array.from({ length: 8 }, (_, n) => ["QUEUED ", `STARTED run ${n + 1}`]).flat();
+  expect(States.map(({ State, Step }) => `${State} ${Step}`)).toEqual([...runs, "FINISHED "]);
+}
+
+interface Node {
+  readonly key: string;
+  readonly value: string;
+  readonly modifiedIndex: number;
+}
+const nodeOf = async (rest: Rest, tenant: string, id: number): Promise<Node> =>
+  (await good<{ readonly node: Node }>(rest("GET", `/v2/keys/jobs/${id}?tenant=${tenant}`))).node;
+
+/** As a worker of the document writes it: the node's value, with a state more. */
+function become({ value }: Node, owner: string, state: string, more: object = {}): object {
+  const job = JSON.parse(value) as EtcdJob;
+  return {
+    ...job,
+    Owner: owner,
+    States: [...job.States, { State: state, Step: "", Date: new Date().toISOString() }],
+    ...more,
+  };
+}
+
+/** Claimed by one of several that have read the same, stepped, ended; each write has an index of its own. */
+async function compareAndSwap(rest: Rest, tenant: string): Promise<void> {
+  const id = await submit(rest, tenant);
+  const read = await nodeOf(rest, tenant, id);
+  const path = `/v2/keys/jobs/${id}?tenant=${tenant}`;
+  expect((await rest("PUT", path, become(read, "w0", "STARTED"))).status).toBe(400);
+  const claims = await Promise.all(
+    Array.from({ length: 6 }, (_, n) => {
+      const prev = n % 2 === 0 ? `prevIndex=${read.modifiedIndex}` : `prevValue=${encodeURIComponent(read.value)}`;
+      return rest("PUT", `${path}&${prev}`, become(read, `w${n}`, "STARTED"));
+    }),
+  );
+  expect(claims.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
+  const winner = `w${claims.findIndex(({ status }) => status === 200)}`;
+  const claimed = await nodeOf(rest, tenant, id);
+  expect(JSON.parse(claimed.value)).toMatchObject({
+    Owner: winner,
+    States: [{ State: "QUEUED" }, { State: "STARTED" }],
+  });
+  const { States } = JSON.parse(claimed.value) as EtcdJob;
+  const stepped = {
+    ...JSON.parse(claimed.value),
+    States: [...States.slice(0, -1), { ...States.at(-1), Step: "pull" }],
+  } as object;
+  const swapped = await good<{ readonly node: Node; readonly prevNode: Node }>(
+    rest("PUT", `${path}&prevIndex=${claimed.modifiedIndex}`, stepped),
+  );
+  expect(swapped.prevNode).toEqual(claimed);
+  const indexes = [read.modifiedIndex, claimed.modifiedIndex, swapped.node.modifiedIndex];
+  const end = become(swapped.node, winner, "FINISHED", { Result: { Status: "SUCCESS", Info: "pushed" } });
+  await good(rest("PUT", `${path}&prevIndex=${swapped.node.modifiedIndex}`, end));
+  const done = await nodeOf(rest, tenant, id);
+  expect(JSON.parse(done.value)).toMatchObject({ Owner: winner, Result: { Status: "SUCCESS", Info: "pushed" } });
+  indexes.push(done.modifiedIndex);
+  expect([...new Set(indexes)].sort((a, b) => a - b)).toEqual(indexes);
+}
+
+/** Whatever their number: no living job is left out, and pages lead on. */
+async function longList(rest: Rest, tenant: string): Promise<void> {
+  const { States: _, ...data } = submission();
+  const jobs = Array.from({ length: 1_010 }, () => ({ name: "container", data }));
+  const { jobIDs } = await good<{ readonly jobIDs: readonly number[] }>(command(rest, tenant, "CreateJobs", { jobs }));
+  const all = [...jobIDs, await submit(rest, tenant)];
+  expect(ids(await list(rest, tenant))).toEqual(all);
+  const paged: number[] = [];
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const page: { readonly jobs: readonly EtcdJob[]; readonly next?: number } = await good(
+      rest("GET", `${keys("jobs", tenant)}&after=${after}&limit=600`),
+    );
+    paged.push(...ids(page.jobs));
+    after = page.next;
+  }
+  expect(paged).toEqual(all);
+}
+
 export const ETCD: Readonly<Record<string, EtcdCase>> = {
   E6: {
     says: "workers and jobs are each read at one place",
@@ -126,6 +214,7 @@ export const ETCD: Readonly<Record<string, EtcdCase>> = {
       for (let i = 0; i < 5; i++) made.push(await submit(rest, tenant));
       expect([...made].sort((a, b) => a - b)).toEqual(made);
       expect(ids(await list(rest, tenant))).toEqual(made);
+      await longList(rest, `${tenant}-long`);
     },
   },
   E10: {
@@ -169,6 +258,7 @@ export const ETCD: Readonly<Record<string, EtcdCase>> = {
       for (let i = 0; i < 10; i++) made.push(await submit(rest, tenant));
       const taken = await Promise.all(made.map((_, i) => take(rest, tenant, `w${i}`)));
       expect(taken.map(({ jobID }) => jobID).sort((a, b) => a - b)).toEqual(made);
+      await compareAndSwap(rest, tenant);
     },
   },
   E15: {
@@ -187,6 +277,7 @@ export const ETCD: Readonly<Record<string, EtcdCase>> = {
       expect(names).toEqual([["QUEUED"], ["QUEUED", "STARTED"], ["QUEUED", "STARTED", "FINISHED"]]);
       const dates = (seen[2] ?? []).map(({ Date: date }) => Date.parse(date));
       expect([...dates].sort((a, b) => a - b)).toEqual(dates);
+      await manyStates(rest, tenant);
     },
   },
   E18: {

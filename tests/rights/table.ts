@@ -164,6 +164,7 @@ const JOB_API: Rights = {
   "POST /v2/keys/jobs": USE,
   "GET /v2/keys/jobs": LOOK,
   "GET /v2/keys/jobs/:id": LOOK,
+  "PUT /v2/keys/jobs/:id": USE,
   "GET /v2/keys/new": LOOK,
   "GET /v2/keys/running": LOOK,
   "GET /v2/keys/finished": LOOK,

@@ -2,7 +2,7 @@
  * What is said to the queue, for the log: jobs that come in, are taken, end, go back or are removed, so that they can be
  * counted from it. Who asked and by which door only a door knows, so each lets the queue be heard for its callers.
  */
-import type { Command, Content, Reply } from "@sluice/job-queue";
+import { type Command, CONTAINER_TYPE, type Content, type Reply, type SwapJob } from "@sluice/job-queue";
 import type { Answer, QueuePort } from "./queue-port.ts";
 
 export type Door = "http" | "tcp" | "serverless" | "etcd";
@@ -58,6 +58,8 @@ function newsOf(command: Command, { status, content }: Reply): News | null {
       const { id, exit, lease } = command;
       return { what: "ended", ids: [id], how: HOW[command.verb], exit, runs: lease === null ? [] : [lease] };
     }
+    case "SwapJob":
+      return swapNews(command);
     case "RequeueJobs":
       return command.ids.length === 0 ? null : { what: "returned", ids: command.ids };
     case "CancelJob":
@@ -66,6 +68,14 @@ function newsOf(command: Command, { status, content }: Reply): News | null {
     default:
       return null;
   }
+}
+
+/** A step of a run is not counted. */
+function swapNews({ id, from, phase, worker, outcome }: SwapJob): News | null {
+  if (from === phase) return null;
+  if (phase === "STARTED") return { what: "taken", ids: [id], names: [CONTAINER_TYPE], worker };
+  if (phase === "QUEUED") return { what: "returned", ids: [id] };
+  return { what: "ended", ids: [id], how: outcome?.isWell === false ? HOW.FailJob : HOW.FinishJob };
 }
 
 const HOW = {

@@ -28,5 +28,5 @@ export type { HandlersPort, JobPorts, TakenOfTenant, Taking } from "./http/ports
 export { intentOf, tenantProblem } from "./http/tenancy.ts";
 export { type Door, type Hear, type JobNews } from "./heard.ts";
 export { queueWithBlobs } from "./large-queue.ts";
-export { CONTAINER_JOB, type EtcdJob } from "./etcd/schema.ts";
+export { type EtcdJob } from "./etcd/schema.ts";
 export { payloadOf, payloadsOf, printIds, readAdding } from "./serverless/jobs.ts";

@@ -32,6 +32,7 @@ export type {
   ListJobs,
   ListRuns,
   NewJob,
+  SwapJob,
 } from "./shard/commands.ts";
 export type {
   ChildView,
@@ -49,6 +50,14 @@ export type {
 export { decide, type Decision } from "./shard/decide.ts";
 export { type Notice, NOTICES } from "./shard/notices.ts";
 export { WILL_NOT_REPEAT } from "./shard/job.ts";
+export {
+  CONTAINER_TYPE,
+  type ContainerPhase,
+  type ContainerState,
+  containerPhase,
+  containerStates,
+} from "./shard/container-states.ts";
+export { readData } from "./shard/data.ts";
 export { isStatus } from "./shard/params.ts";
 export { fetchLarge, storeLarge } from "./shard/large.ts";
 export { readCommand, type Asker } from "./shard/request.ts";

@@ -30,6 +30,9 @@ export const EVENTS_KEPT = 12;
 export const CANCELLED_KEPT_MS = 3_600_000;
 export const CANCELLED_KEPT = 1_000;
 
+/** States of a container job: the first one, and the last ones. */
+export const CONTAINER_STATES_KEPT = 200;
+
 /** A job that was taken this often without an end, or whose lease lapsed this often, is poison. */
 export const TAKEN_MAX = 10;
 

@@ -6,7 +6,7 @@ export const WorkerEntrySchema = z.strictObject({
   InstanceId: z.string(),
   PrivateIp: z.string(),
   PublicIp: z.string(),
-  /** The id of a job as text while one runs (the oldest, of several); "" when idle. */
+  /** The ids of the jobs that it runs, as text with commas, the oldest first; "" when idle. */
   Job: z.string(),
   /** ISO 8601; for people. Whether it is late is judged by the server's clock. */
   Heartbeat: z.string(),

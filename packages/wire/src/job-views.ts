@@ -118,7 +118,7 @@ export const JobWorker = z
     InstanceId: z.string(),
     PrivateIp: z.string(),
     PublicIp: z.string(),
-    Job: z.string().describe("empty: idle"),
+    Job: z.string().describe("the jobs that it runs, with commas; empty: idle"),
     Heartbeat: time,
     Stats: z.object({ Cpu: z.number(), Mem: z.number() }),
     Status: z.enum(["ALIVE", "DEAD"]),

@@ -19,6 +19,7 @@ const OTHER_DOORS: readonly Row[] = [
   { method: "post", path: "/{tenant}/handler/del/x/delete", permission: "change-handlers" },
   { method: "delete", path: "/{tenant}/handler/del/x/delete", permission: "change-handlers" },
   { method: "post", path: "/v2/keys/jobs?tenant={tenant}", permission: "use-jobs" },
+  { method: "put", path: "/v2/keys/jobs/1?tenant={tenant}", permission: "use-jobs" },
   ...["jobs", "jobs/7", "new", "running", "finished"].map((folder): Row => ({
     method: "get",
     path: `/v2/keys/${folder}?tenant={tenant}`,

@@ -86,7 +86,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
     pause,
     onHand: (hand) => {
       metrics.inHand(hand.size);
-      presence.setJob(hand.oldest);
+      presence.setJob(hand.ids);
     },
     onSettled: (step) => metrics.settled(step),
   });

@@ -92,13 +92,19 @@ describe("with a Docker of our own making", () => {
     expect(docker.asked).toEqual([
       "create",
       "GET json",
+      // Of the volume that is its working folder.
+      "GET json",
       "create carrier",
       "PUT archive",
       "DELETE ",
+      "GET json",
       "POST start",
+      "GET json",
       "POST wait",
       "GET logs",
+      "GET json",
       "GET archive",
+      "GET json",
       "DELETE ",
     ]);
     expect(await readFile(join(folder, "alpha/foo_result/out.dat"), "utf8")).toBe("42");
@@ -118,6 +124,25 @@ describe("with a Docker of our own making", () => {
         Config: { Image: "img", Cmd: ["x"] },
       },
     });
+  });
+
+  test("E10: at each step, and at its end, the job has what the engine says then", async () => {
+    // It runs until it was seen to run.
+    let seen: () => void = () => undefined;
+    const running = new Promise<void>((resolve) => (seen = resolve));
+    docker.program = () => running.then(() => 0);
+    const { steps, data } = await run(
+      engine,
+      { ...config(), States: [{ State: "QUEUED", Step: "", Date: "2026-11-16T13:00:00.000Z" }] },
+      { onStep: (step) => step === "wait" && seen() },
+    );
+    const told = data.map(({ Container }) => (Container as { State: { Status: string } }).State.Status);
+    expect([steps, told]).toEqual([
+      ["create", "pull", "start", "wait", "push"],
+      ["created", "created", "running", "exited", "exited"],
+    ]);
+    // The queue writes the States, a worker does not.
+    expect(data.every((each) => !("States" in each))).toBe(true);
   });
 
   test("no job decides about privileges, mounts or networks of its container", async () => {

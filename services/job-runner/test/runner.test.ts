@@ -169,6 +169,15 @@ test("M23: a context is reused for its type, never by another tenant; before onc
   expect(results).toEqual(["before,each", "before,each,after,each", "before,each"]);
 });
 
+test("E3: all the jobs that a worker runs stand in its entry, the oldest first", async () => {
+  await handler("waits-too", gate.handler);
+  const ids = [await add("waits-too"), await add("waits-too")];
+  await waitFor(async () => [...((await worker("first"))?.Job.split(",") ?? [])].sort().join() === ids.sort().join());
+  gate.open();
+  for (const id of ids) await ended(id);
+  await waitFor(async () => (await worker("first"))?.Job === "");
+});
+
 test("E3: while a job runs it stands in its worker's entry, and no longer when it has ended", async () => {
   await handler("waits", gate.handler);
   const id = await add("waits");

@@ -1,35 +1,24 @@
 /** The etcd document's endpoints: container jobs and workers, in the nodes that etcd's clients read. */
-import { type Before, callerOf, operation, type Operation, type Problem, problem, readInput } from "@sluice/http-api";
-import {
-  DEFAULT_TENANT,
-  isNestedDeeper,
-  isStatus,
-  isTenant,
-  readCommand,
-  REQUEST_DEPTH,
-  type State,
-  STATES,
-  STATUS,
-} from "@sluice/job-queue";
+import { type Before, callerOf, operation, type Operation, type Problem, readInput } from "@sluice/http-api";
+import { CONTAINER_TYPE, containerPhase, isStatus, readCommand, type State, STATES } from "@sluice/job-queue";
 import { JobWorker } from "@sluice/wire";
 import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
 import type { JobPorts } from "../http/ports.ts";
-import { readText } from "../http/read-text.ts";
 import { SILENCE } from "../http/serve.ts";
 import { type Intent, tenantProblem } from "../http/tenancy.ts";
 import { heardQueue } from "../heard.ts";
 import { type QueuePort, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { describeOne, gatherJobs } from "./gather.ts";
-import { CONTAINER_JOB, EtcdJob, EtcdList, type EtcdNode, EtcdOne, type EtcdState, SubmittedJob } from "./schema.ts";
-import { nodeOf, phaseOf, showEtcdJob } from "./view.ts";
+import { jobId, problems, tenant } from "./parameters.ts";
+import { readValue } from "./read-value.ts";
+import { EtcdJob, EtcdList, type EtcdNode, EtcdOne, type EtcdState, SubmittedJob } from "./schema.ts";
+import { swapJob } from "./swap-operation.ts";
+import { containerJob, nodeOf, showEtcdJob } from "./view.ts";
 
 const group = "etcd";
-const SUBMIT_BYTES = 2 * 1024 * 1024;
 const LIST_LIMIT = { usual: 1_000, most: 10_000 } as const;
-const tenant = z.string().refine(isTenant, "a-z, 0-9 and -, up to 64").default(DEFAULT_TENANT);
 const plain = z.enum(["true", "false"]).optional().describe("true: the jobs themselves, without etcd's nodes");
-const problems = ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN"] as const;
 
 export const etcdOperations = (ports: JobPorts): readonly Operation[] => [
   submit(ports),
@@ -38,6 +27,7 @@ export const etcdOperations = (ports: JobPorts): readonly Operation[] => [
   list(ports, LISTS.running),
   list(ports, LISTS.finished),
   getOne(ports),
+  swapJob(ports, () => only("act")),
   workers(ports),
 ];
 
@@ -91,12 +81,9 @@ function submit(ports: JobPorts): Operation {
   return operation(
     spec,
     async ({ query }, request, response) => {
-      const body = await readText(request, SUBMIT_BYTES);
+      const body = await readValue(request);
       if ("problem" in body) return body;
-      const value =
-        request.is("urlencoded") === false ? body.text : (new URLSearchParams(body.text).get("value") ?? "");
-      if (isNestedDeeper(value, REQUEST_DEPTH)) return { problem: problem("MALFORMED_REQUEST", STATUS.tooDeep.text) };
-      const read = readInput(SubmittedJob, parsed(value));
+      const read = readInput(SubmittedJob, body.value);
       if (!read.ok) return { problem: read.problem };
       const speaker = { door: "etcd", caller: callerOf(response).name } as const;
       const made = await createJob(heardQueue(ports.queue, ports.hear, speaker), query.tenant, read.value);
@@ -108,21 +95,12 @@ function submit(ports: JobPorts): Operation {
   );
 }
 
-/** What is no JSON is missing everything. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 async function createJob(
   queue: QueuePort,
   of: string,
   { Container, Fileset }: SubmittedJob,
 ): Promise<{ readonly id: number } | { readonly problem: Problem }> {
-  const fields = { name: CONTAINER_JOB, data: JSON.stringify({ Container, Fileset }) };
+  const fields = { name: CONTAINER_TYPE, data: JSON.stringify({ Container, Fileset }) };
   const command = readCommand("CreateJob", fields, { tenant: of, caller: { kind: "timed", worker: "" } });
   const reply = isStatus(command)
     ? statusOnly(command)
@@ -145,8 +123,15 @@ function list(ports: JobPorts, { folder, summary, states, phase }: ListRow): Ope
     query: z.strictObject({
       tenant,
       plain,
-      after: z.coerce.number("expected a job's number").int().min(0).default(0).describe("ids above this one"),
-      limit: z.coerce.number("expected a whole number").int().min(1).max(LIST_LIMIT.most).default(LIST_LIMIT.usual),
+      after: z.coerce
+        .number("expected a job's number")
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          "a page: ids above this one. Without after and limit: every living job and the last 1,000 that have ended",
+        ),
+      limit: z.coerce.number("expected a whole number").int().min(1).max(LIST_LIMIT.most).optional(),
       recursive: z.string().optional(),
       sorted: z.string().optional(),
     }),
@@ -158,18 +143,18 @@ function list(ports: JobPorts, { folder, summary, states, phase }: ListRow): Ope
     async ({ query }) => {
       const { after, limit } = query;
       const ended = phase === null || phase === "FINISHED";
-      const got = await gatherJobs(ports, { tenant: query.tenant, states, ended, after, limit });
+      const isPage = after !== undefined || limit !== undefined;
+      const page = isPage ? { after: after ?? 0, limit: limit ?? LIST_LIMIT.usual } : null;
+      const got = await gatherJobs(ports, { tenant: query.tenant, states, ended, page });
       if ("problem" in got) return got;
-      const jobs = got.found.filter((record) => phase === null || phaseOf(record) === phase);
-      if (query.plain === "true")
-        return { status: 200, body: { jobs: jobs.map((job) => ({ Id: String(job.jobID), ...showEtcdJob(job) })) } };
-      return {
-        status: 200,
-        body: listing(
-          folder,
-          jobs.map((job) => nodeOf(job, folder)),
-        ),
-      };
+      const { records, ...rest } = got.found;
+      const jobs = records.filter(({ state }) => phase === null || containerPhase(state) === phase);
+      if (query.plain === "true") {
+        const plainly = jobs.map((job) => ({ Id: String(job.jobID), ...showEtcdJob(job) }));
+        return { status: 200, body: { jobs: plainly, ...rest } };
+      }
+      const nodes = jobs.map((job) => nodeOf(job, folder));
+      return { status: 200, body: { ...listing(folder, nodes), ...rest } };
     },
     only("look"),
   );
@@ -188,7 +173,7 @@ function getOne(ports: JobPorts): Operation {
     group,
     summary: "A container job, also one that has ended",
     permission: "see-jobs",
-    params: z.strictObject({ id: z.coerce.number("expected a job's number").int().min(1) }),
+    params: z.strictObject({ id: jobId }),
     query: z.strictObject({ tenant, plain }),
     responses: { 200: { description: "the job", content: { "application/json": z.union([EtcdOne, EtcdJob]) } } },
     problems,
@@ -196,9 +181,9 @@ function getOne(ports: JobPorts): Operation {
   return operation(
     spec,
     async ({ params: { id }, query }) => {
-      const got = await describeOne(ports, query.tenant, id);
+      const found = await describeOne(ports, query.tenant, id);
+      const got = "problem" in found ? found : containerJob(found.found);
       if ("problem" in got) return got;
-      if (got.found.name !== CONTAINER_JOB) return { problem: problem("NOT_FOUND", "this is no container job") };
       if (query.plain === "true") return { status: 200, body: { Id: String(id), ...showEtcdJob(got.found) } };
       return { status: 200, body: { action: "get", node: nodeOf(got.found, "jobs") } };
     },

@@ -1,9 +1,6 @@
 /** The etcd document's job, as it is submitted. Every field that it asks for is missed by name. */
 import { z } from "zod";
 
-/** A type of the one model: what a runner does with a container. */
-export const CONTAINER_JOB = "container";
-
 const patterns = z.array(z.string().min(1).max(512)).max(100).optional();
 const files = z.strictObject({ Name: z.string().min(1).max(255), Patterns: patterns });
 
@@ -62,6 +59,16 @@ export interface EtcdNode {
   readonly modifiedIndex: number;
 }
 
+/** What a job becomes: the document's schema, as a worker changed it. The last of its States counts. */
+export const SwappedJob = z.looseObject({
+  Container: z.record(z.string(), z.unknown(), "Container is required"),
+  Fileset: z.record(z.string(), z.unknown()).optional(),
+  Owner: z.string().max(128).nullish(),
+  States: z.array(z.looseObject({ State: EtcdState.shape.State, Step: z.string().max(120).default("") })).min(1),
+  Result: z.looseObject({ Status: z.enum(["SUCCESS", "FAILURE"]), Info: z.string().default("") }).nullish(),
+});
+export type SwappedJob = z.infer<typeof SwappedJob>;
+
 const NodeSchema = z.object({
   key: z.string(),
   value: z.string(),
@@ -69,9 +76,18 @@ const NodeSchema = z.object({
   modifiedIndex: z.int(),
 });
 export const EtcdOne = z.object({ action: z.string(), node: NodeSchema }).meta({ id: "EtcdOne" });
+export const EtcdSwapped = z
+  .object({ action: z.literal("compareAndSwap"), node: NodeSchema, prevNode: NodeSchema })
+  .meta({ id: "EtcdSwapped" });
+/** What a list leaves out, and how to get it. */
+export const EtcdRest = z.object({
+  next: z.int().optional().meta({ description: "there are more: ask again with `after` of this number" }),
+  leftOut: z.int().optional().meta({ description: "so many jobs that have ended are not shown: ask with `after=0`" }),
+});
 export const EtcdList = z
   .object({
     action: z.literal("get"),
     node: z.object({ key: z.string(), dir: z.literal(true), nodes: z.array(NodeSchema) }),
+    ...EtcdRest.shape,
   })
   .meta({ id: "EtcdList" });

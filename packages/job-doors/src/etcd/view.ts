@@ -1,52 +1,19 @@
 /** A job of the one model in the etcd document's words: its events are the states, its last run is the result. */
-import type { JobRecord } from "@sluice/job-queue";
-import type { EtcdJob, EtcdNode, EtcdState } from "./schema.ts";
-
-type Phase = EtcdState["State"];
-
-/** What each event made of the job. What is missing changed nothing that the document has a word for. */
-const PHASES: Readonly<Record<string, Phase>> = {
-  create: "QUEUED",
-  take: "STARTED",
-  finish: "FINISHED",
-  fail: "FINISHED",
-  cancel: "FINISHED",
-  poison: "FINISHED",
-  repeat: "QUEUED",
-  pause: "QUEUED",
-  wake: "QUEUED",
-  retry: "QUEUED",
-  requeue: "QUEUED",
-  lapse: "QUEUED",
-};
-
-export function phaseOf({ state }: Pick<JobRecord, "state">): Phase {
-  if (state === "RUNNING" || state === "RUNQUEUED") return "STARTED";
-  return state === "QUEUED" || state === "PAUSED" ? "QUEUED" : "FINISHED";
-}
+import { type Problem, problem } from "@sluice/http-api";
+import { CONTAINER_TYPE, containerPhase, containerStates, type JobRecord } from "@sluice/job-queue";
+import type { EtcdJob, EtcdNode } from "./schema.ts";
 
 export function showEtcdJob(record: JobRecord): EtcdJob {
   const { Container, Fileset } = parsed(record.data);
-  const phase = phaseOf(record);
+  const phase = containerPhase(record.state);
   const result = phase === "FINISHED" ? resultOf(record) : null;
   return {
     Container: objectOf(Container),
     Fileset: objectOf(Fileset),
     Owner: phase === "QUEUED" ? "" : record.owner,
-    States: statesOf(record),
+    States: [...containerStates(record)],
     ...(result === null ? {} : { Result: result }),
   };
-}
-
-/** Old events go from a record; the first one is known without them. The step is the present state's. */
-function statesOf({ events, created, step }: JobRecord): EtcdState[] {
-  const first: EtcdState = { State: "QUEUED", Step: "", Date: iso(created) };
-  const later = events.flatMap(([at, what]): EtcdState[] => {
-    const State = what === "create" ? undefined : PHASES[what];
-    return State === undefined ? [] : [{ State, Step: "", Date: iso(at) }];
-  });
-  const states = [first, ...later];
-  return states.map((each, at) => (at === states.length - 1 ? { ...each, Step: step } : each));
 }
 
 /** 2xx is well; without a code it is the command that says so. */
@@ -58,18 +25,19 @@ function resultOf({ state, exit, result, resultRef }: JobRecord): NonNullable<Et
   return { Status: isWell ? "SUCCESS" : "FAILURE", Info: info };
 }
 
-/** Its last change is what etcd's clients compare. */
+/** What etcd's clients compare: it grows with every write of the job, and once more when the job has gone from the queue. */
 export function nodeOf(record: JobRecord, folder: string): EtcdNode {
   const last = record.events.at(-1)?.[0] ?? record.created;
   return {
     key: `/${folder}/${record.jobID}`,
     value: JSON.stringify(showEtcdJob(record)),
     createdIndex: record.jobID,
-    modifiedIndex: Math.max(last, record.created),
+    modifiedIndex: record.version === undefined ? Math.max(last, record.created) : record.jobID + record.version,
   };
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+export const containerJob = (found: JobRecord): { readonly found: JobRecord } | { readonly problem: Problem } =>
+  found.name === CONTAINER_TYPE ? { found } : { problem: problem("NOT_FOUND", "this is no container job") };
 
 function parsed(data: string): Readonly<Record<string, unknown>> {
   return objectOf(JSON.parse(data));

@@ -48,6 +48,8 @@ export function problemOf({ status }: Reply): Problem | null {
     case 405:
     case 500:
       return problem("CONFLICT", text);
+    case 412:
+      return problem("PRECONDITION_FAILED", text);
     case 429:
       return problem("TOO_MANY_REQUESTS", text, later);
     default:

@@ -98,6 +98,7 @@ class Loader {
       term,
       ids,
       jobs: this.#jobs,
+      versions: this.#versions,
       blocks: blocks.map(Number),
       marks: new Set(groups),
       ended: done.tokens(),

@@ -3,6 +3,7 @@ import type { BlobRef } from "../blobs.ts";
 import type { State } from "../states.ts";
 import type { LeaseKind } from "../limits.ts";
 import type { Wanted } from "../memory/ready-index.ts";
+import type { ContainerPhase } from "./container-states.ts";
 import type { GivenData } from "./data.ts";
 
 export interface NewJob {
@@ -110,6 +111,23 @@ export interface FailJob extends OfHolder, RunEnd {
   readonly verb: "FailJob";
 }
 
+/** A container job becomes what its caller says, if it is as the caller read it: the etcd document's compare-and-swap. */
+export interface SwapJob extends OfJob {
+  readonly verb: "SwapJob";
+  /** Of its record, as DescribeJob told it. */
+  readonly version: number;
+  /** What it was when it was read, and what it becomes. */
+  readonly from: ContainerPhase;
+  readonly phase: ContainerPhase;
+  /** The Owner of what it becomes; "" for none. */
+  readonly worker: string;
+  readonly data: GivenData;
+  readonly step: string;
+  readonly outcome: { readonly isWell: boolean; readonly info: string } | null;
+  /** Of a claim: how long its worker may stay silent. */
+  readonly leaseMs: number;
+}
+
 export interface RequeueJobs extends OfTenant {
   readonly verb: "RequeueJobs";
   readonly ids: readonly number[];
@@ -206,6 +224,7 @@ export type Command =
   | RetryJob
   | FailJob
   | RequeueJobs
+  | SwapJob
   | OneJob
   | DeleteJob
   | { readonly verb: "CrashJobs"; readonly tenant: string; readonly names: readonly string[] }

@@ -16,6 +16,7 @@ import { cancelJob, deleteJob, requeueJobs, updateJob } from "./manage.ts";
 import { type Notice, noticesOf } from "./notices.ts";
 import type { Shard } from "./shard.ts";
 import { STATUS } from "./statuses.ts";
+import { swapJob } from "./swap.ts";
 import { getJobs } from "./take.ts";
 
 export interface Decision {
@@ -55,6 +56,8 @@ function carryOut(shard: Shard, command: Command, now: number): Reply {
       return deleteJob(shard, command, now);
     case "RequeueJobs":
       return requeueJobs(shard, command, now);
+    case "SwapJob":
+      return swapJob(shard, command, now);
     case "RenewLeases":
       return renewLeases(shard, command, now);
     case "ReleaseWorker":

@@ -5,7 +5,8 @@ import { followOn, isGood } from "./chain.ts";
 import type { FailJob, FinishJob, RetryJob } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
 import { bytesOf, createJobs } from "./create.ts";
-import { dataFields, isTooLarge } from "./data.ts";
+import { withStates } from "./container-states.ts";
+import { dataFields, type GivenData, isTooLarge } from "./data.ts";
 import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
 import { BEYOND_CALENDAR, changed, FRESH, isLastRun, moved, scheduledRun } from "./job.ts";
@@ -22,7 +23,7 @@ export function finishJob(shard: Shard, command: FinishJob, now: number): Reply 
   const refused = makeAskedFor(shard, command, now);
   if (refused !== null) return reply(refused);
   const { id, data } = command;
-  const job = data === null ? held.job : changed(held.job, dataFields(data));
+  const job = withData(held.job, data);
   noteEnd(shard, id, job);
   if (shard.family(id).pending.size > 0) {
     pause(shard, id, job, now);
@@ -39,6 +40,9 @@ export function finishJob(shard: Shard, command: FinishJob, now: number): Reply 
     shard.create(shard.newId(), followOn(id, job, follower, command, now), now);
   return reply(STATUS.ok);
 }
+
+const withData = (job: Job, data: GivenData | null): Job =>
+  data === null ? job : withStates(job, changed(job, dataFields(data)));
 
 function archive(shard: Shard, { id }: { readonly id: number }, job: Job, done: ReturnType<typeof doneOf>): void {
   shard.archive(id, job.lease?.token ?? shard.newToken(), done);
@@ -118,8 +122,7 @@ export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   if (isLastRun(held.job)) return endCancelled(shard, command, held.job, now);
   if (command.exit !== null || command.result !== null)
     archive(shard, command, held.job, doneOf(held.job, { outcome: "retried", end: command, last: false, now }));
-  const job = changed(held.job, {
-    ...(data === null ? {} : dataFields(data)),
+  const job = changed(withData(held.job, data), {
     ...(name === null ? {} : { name }),
     ...(priority === null ? {} : { priority }),
   });
@@ -135,7 +138,7 @@ export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
 /** What was cancelled while it ran is not tried again. */
 function endCancelled(shard: Shard, command: RetryJob, held: Job, now: number): Reply {
   const { id, data } = command;
-  const job = data === null ? held : changed(held, dataFields(data));
+  const job = withData(held, data);
   noteEnd(shard, id, job);
   archive(shard, command, job, doneOf(job, { outcome: "finished", end: command, last: true, now }));
   end(shard, id, job, clearEnded(shard, id, job), now);
@@ -150,7 +153,7 @@ export function failJob(shard: Shard, command: FailJob, now: number): Reply {
   if (job.lease === undefined) return reply(STATUS.notRunningToFail);
   const problem = dataProblem(job, command) ?? makeAskedFor(shard, command, now);
   if (problem !== null) return reply(problem);
-  const failing = command.data === null ? job : changed(job, dataFields(command.data));
+  const failing = withData(job, command.data);
   noteEnd(shard, command.id, job);
   archive(shard, command, failing, doneOf(failing, { outcome: "failed", end: command, last: true, now }));
   shard.put(command.id, moved(failing, "fail", "FAILED", now, { lease: undefined }), now);

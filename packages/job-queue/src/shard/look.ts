@@ -32,6 +32,7 @@ function recordOf(shard: Shard, jobID: number, job: Job): JobRecord {
     jobID,
     tenant: job.tenant,
     name: job.name,
+    version: shard.versionOf(jobID) ?? 0,
     state: shard.stateOf(job),
     owner: job.lease?.worker ?? "",
     step: job.step ?? "",

@@ -12,6 +12,7 @@ import type { State } from "../states.ts";
 import type { Unreadable } from "../owner/salvage.ts";
 import { Blocks } from "./blocks.ts";
 import { Cancelled, isCancelledAlone } from "./cancelled.ts";
+import { withStates } from "./container-states.ts";
 import type { Change, Unit } from "./changes.ts";
 import type { TypeCounts } from "./views.ts";
 import { Families, type Family } from "./families.ts";
@@ -26,6 +27,8 @@ interface LeaseSlot extends Placed {
 
 interface Entry {
   job: Job;
+  /** Of its record in the tree: how often it was written since it was made. */
+  version: number;
   type: JobType;
   slot: Slot | null;
   lease: LeaseSlot | null;
@@ -48,6 +51,8 @@ export interface Loaded {
   /** Journals whose records cannot be read. */
   readonly brokenGuests: ReadonlySet<string>;
   readonly crashed: Crashed;
+  /** Versions of the jobs' records; 0 for those that are missing. */
+  readonly versions?: ReadonlyMap<number, { readonly record: number }>;
   /** Jobs whose records cannot be read: they are among the jobs, as what could be saved of them. */
   readonly unreadable: ReadonlyMap<number, Unreadable>;
 }
@@ -112,6 +117,9 @@ export class Shard {
   job(id: number): Job | null {
     return this.#jobs.get(id)?.job ?? null;
   }
+
+  /** Changes with every write of the job. */
+  readonly versionOf = (id: number): number | null => this.#jobs.get(id)?.version ?? null;
 
   *jobs(): Iterable<readonly [number, Job]> {
     for (const [id, { job }] of this.#jobs) yield [id, job];
@@ -218,7 +226,9 @@ export class Shard {
     const entry = this.#jobs.get(id);
     if (entry === undefined) throw new Error(`no job ${id}`);
     const { grp } = entry.job;
-    const next = grp === undefined ? job : changed(job, { grp: undefined });
+    const told = withStates(entry.job, job);
+    const next = grp === undefined ? told : changed(told, { grp: undefined });
+    entry.version += 1;
     this.#note({ kind: "set", id, job: next });
     this.#unreadable.delete(id);
     if (grp !== undefined) this.#leave(grp, id);
@@ -229,7 +239,8 @@ export class Shard {
 
   /** What changes nothing is not written: nobody could tell why it was. */
   putIfOther(id: number, job: Job, now: number): void {
-    if (JSON.stringify(job) !== JSON.stringify(this.job(id))) this.put(id, job, now);
+    const before = this.job(id);
+    if (before === null || JSON.stringify(withStates(before, job)) !== JSON.stringify(before)) this.put(id, job, now);
   }
 
   remove(id: number): void {
@@ -344,7 +355,8 @@ export class Shard {
     this.#units.at(-1)?.push(change);
   }
 
-  #load({ jobs, marks }: Loaded, now: number): void {
+  #load({ jobs, marks, versions }: Loaded, now: number): void {
+    const versionOf = (id: number): number => versions?.get(id)?.record ?? 0;
     for (const [id, job] of jobs) {
       this.#blocks.add(id);
       if (job.grp !== undefined && marks.has(job.grp)) this.#join(job.grp, id);
@@ -356,11 +368,11 @@ export class Shard {
     for (const [id, job] of jobs) {
       if (job.parent !== undefined) later.push([id, job]);
       else if (isOver(job, null, marks)) dead.push(id);
-      else this.#enter(id, job, now);
+      else this.#enter(id, job, now, versionOf(id));
     }
     for (const [id, job] of later) {
       if (isOver(job, parentOf(job), marks)) this.#dead.add(id);
-      else this.#enter(id, job, now);
+      else this.#enter(id, job, now, versionOf(id));
     }
     for (const id of dead) this.#dead.add(id);
     for (const mark of marks) if (!this.#groups.has(mark)) this.#note({ kind: "unmark", group: mark });
@@ -368,15 +380,9 @@ export class Shard {
     this.#blocks.dropEmpty();
   }
 
-  #enter(id: number, job: Job, now: number): void {
-    const entry: Entry = {
-      job,
-      type: this.#types.join(id, job),
-      slot: null,
-      lease: null,
-      began: now,
-      counted: job.state,
-    };
+  #enter(id: number, job: Job, now: number, version = 0): void {
+    const type = this.#types.join(id, job);
+    const entry: Entry = { job, version, type, slot: null, lease: null, began: now, counted: job.state };
     this.#jobs.set(id, entry);
     this.#ofTenant.set(job.tenant, this.sizeOf(job.tenant) + 1);
     this.#families.join(id, job);

@@ -47,7 +47,13 @@ interface Taking {
   readonly room: number;
 }
 
-function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, { now, room }: Taking): Taken | null {
+type Asked = Pick<GetJobs, "caller" | "leaseMs" | "limit">;
+
+/** A certain job, which is due. False: it turned out to be nobody's. */
+export const takeById = (shard: Shard, id: number, asked: Asked, now: number): boolean =>
+  takeOne(shard, id, asked, { now, room: 0 }) !== null;
+
+function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: Asked, { now, room }: Taking): Taken | null {
   const job = shard.job(id);
   if (job === null) throw new Error(`the index holds ${id}, which is no job`);
   const nextRun = nextOffer(job, now, limit);
@@ -62,7 +68,7 @@ function takeOne(shard: Shard, id: number, { caller, leaseMs, limit }: GetJobs, 
     nextRun: nextRun ?? job.nextRun,
     lastRun: now,
     lease: { token, worker: caller.worker, kind: caller.kind, ttl: leaseMs ?? usualLease(caller) },
-    // Somebody may still have it: from now on its end must be said with the token.
+    // The taker before may still be at it.
     reoffers: job.state === "RUNQUEUED" ? Math.max(1, job.reoffers ?? 0) : job.reoffers,
     retryAfterCount: counted ? (job.retryAfterCount ?? 0) + 1 : job.retryAfterCount,
   });

@@ -72,6 +72,8 @@ export interface JobRecord {
   readonly jobID: number;
   readonly tenant: string;
   readonly name: string;
+  /** Changes with every write; missing for a job that is gone. */
+  readonly version?: number;
   /** Of one that is gone: how its last run ended. */
   readonly state: State;
   /** The worker that has it, or had it at its end; "" for nobody, or one without a name. */

@@ -26,6 +26,7 @@ export class Bench {
   readonly ended: EndedRun[] = [];
   readonly guests = new Map<string, Guest>();
   crashed: Crashed = {};
+  readonly #versions = new Map<number, number>();
   #nextBlock = 0;
   #term = 1;
 
@@ -111,6 +112,7 @@ export class Bench {
       term: this.#term++,
       ids,
       jobs: written,
+      versions: new Map([...this.#versions].map(([id, record]) => [id, { record }])),
       marks,
       blocks: [...this.blocks],
       ended: [],
@@ -138,6 +140,7 @@ export class Bench {
         const decoded = records.job.decode(records.job.encode(job));
         if (!decoded.ok) throw new Error(decoded.problem);
         this.written.set(change.id, job);
+        this.#versions.set(change.id, before === undefined ? 0 : (this.#versions.get(change.id) ?? 0) + 1);
         break;
       }
       case "delete":

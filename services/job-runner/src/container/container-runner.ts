@@ -116,41 +116,53 @@ async function runContainer(job: JobInHand, spec: AllowedSpec, course: Course): 
   const workingDir = workingDirOf(spec.config);
   let step = "create";
   let container: OpenContainer | null = null;
+  /** The job as it stands, with what the engine says of its container now. */
+  const described = async (open: OpenContainer): Promise<JobInHand["data"]> => describedJob(job, spec, open);
   /** Saying where we are tells us whether the job is still ours: nothing is done for one that is not, least of all a push. */
-  const enter = async (next: string, data?: JobInHand["data"]): Promise<void> => {
+  const enter = async (next: string): Promise<void> => {
     step = next;
-    await run.step(job, next, data);
+    await run.step(job, next, container === null ? undefined : await described(container));
     if (signal.aborted) throw new Error("the job is no longer ours");
+  };
+  /** With what the engine says at the end; that it says nothing any more changes nothing about the end. */
+  const ended = async (open: OpenContainer, end: Ended): Promise<Ended> => {
+    const data = await described(open).catch(() => null);
+    return data === null ? end : { ...end, data };
   };
   try {
     await enter("create");
     const config = { ...spec.config, WorkingDir: workingDir };
-    container = await engine.create({ config, image: spec.image, labels: labelsOf(job, ports) });
-    // What the engine says of it, and the configuration as it was given.
-    const described = { ...(await container.inspect()), Config: spec.config };
-    const data = { ...job.data, Container: described };
-    await enter("pull", data);
-    await pull(container, job.tenant, { ...spec, workingDir }, ports);
-    await enter("start", data);
-    await container.start();
-    await enter("wait", data);
-    const exit = await waited(container, course);
-    if (exit === "late") return failed(`no end within ${course.timeoutMs} ms`, 504);
-    if (exit === "too much") return failed(tooMuch(ports), TOO_LARGE);
+    const open = await engine.create({ config, image: spec.image, labels: labelsOf(job, ports) });
+    container = open;
+    await enter("pull");
+    await pull(open, job.tenant, { ...spec, workingDir }, ports);
+    await enter("start");
+    await open.start();
+    await enter("wait");
+    const exit = await waited(open, course);
     if (exit === "aborted") return failed("the job is no longer ours", AWAY);
-    const lines = await container.printed();
-    await enter("push", data);
-    if (spec.output !== null) await push(container, job.tenant, spec.output, workingDir, ports);
-    if (exit === 0) return { ...succeeded("exit code 0"), lines };
-    const why = (await container.ranOutOfMemory())
-      ? ": it needs more memory than CONTAINER_MEMORY_MB of this runner"
-      : "";
-    return { ...failed(`exit code ${exit}${why}`), lines };
+    if (exit === "late") return await ended(open, failed(`no end within ${course.timeoutMs} ms`, 504));
+    if (exit === "too much") return await ended(open, failed(tooMuch(ports), TOO_LARGE));
+    const lines = await open.printed();
+    await enter("push");
+    if (spec.output !== null) await push(open, job.tenant, spec.output, workingDir, ports);
+    if (exit === 0) return await ended(open, { ...succeeded("exit code 0"), lines });
+    const why = (await open.ranOutOfMemory()) ? ": it needs more memory than CONTAINER_MEMORY_MB of this runner" : "";
+    return await ended(open, { ...failed(`exit code ${exit}${why}`), lines });
   } catch (error) {
     return failed(`${step}: ${messageOf(error)}`, isAway(error) ? AWAY : FAILED);
   } finally {
     await container?.remove().catch(() => undefined);
   }
+}
+
+/** What the engine says, and the configuration as it was given. The queue keeps the States itself. */
+async function describedJob(
+  { data: { States: _, ...data } }: JobInHand,
+  { config }: AllowedSpec,
+  open: OpenContainer,
+): Promise<JobInHand["data"]> {
+  return { ...data, Container: { ...(await open.inspect()), Config: config } };
 }
 
 const labelsOf = ({ id, tenant }: JobInHand, { worker, instance }: ContainerPorts) => ({

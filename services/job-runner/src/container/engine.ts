@@ -21,7 +21,7 @@ export interface EngineSettings extends ContainerLimits {
 }
 
 export interface OpenContainer {
-  /** All that the engine says about it, when it has been made. */
+  /** All that the engine says about it now. */
   inspect(): Promise<Readonly<Record<string, unknown>>>;
   /** Files, under names from the top of its file system. */
   put(tape: Readable): Promise<void>;
@@ -117,7 +117,7 @@ function opened(container: Docker.Container, { docker, asked, usage, onRemoved }
     return name;
   };
   return {
-    inspect: async () => ({ ...(await inspected()) }),
+    inspect: async () => ({ ...(await container.inspect()) }),
     put: async (tape) => {
       const carrier = await docker.createContainer(carrierRequest(asked, await volume()));
       try {

@@ -25,10 +25,9 @@ export class Hand {
     return [...this.#held.values()].map(({ job }) => job);
   }
 
-  /** "" when idle; of several the one that has been in hand longest. */
-  get oldest(): string {
-    const [first] = this.#held.keys();
-    return first === undefined ? "" : String(first);
+  /** "" when idle; the one that has been in hand longest is the first. */
+  get ids(): string {
+    return [...this.#held.keys()].join(",");
   }
 
   add(job: JobInHand, letGo: () => void): void {

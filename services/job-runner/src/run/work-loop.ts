@@ -20,7 +20,7 @@ export interface LoopPorts {
   readonly log: Log;
   readonly nowMs: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onHand: (hand: Pick<Hand, "oldest" | "size">) => void;
+  readonly onHand: (hand: Pick<Hand, "ids" | "size">) => void;
   readonly onSettled: SettlePorts["onSettled"];
 }
 

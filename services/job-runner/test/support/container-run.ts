@@ -40,6 +40,7 @@ interface Ran {
   readonly exit: number;
   readonly lines: readonly string[];
   readonly steps: readonly string[];
+  /** At each step, and at the end. */
   readonly data: readonly JobInHand["data"][];
 }
 
@@ -88,7 +89,8 @@ export async function run(engine: Engine, data: JobInHand["data"], given: Given 
   });
   const [end] = ends;
   const result = JSON.parse(end?.result ?? '{"Status":"","Info":""}') as Ran["result"];
-  return { result, exit: end?.exit ?? 0, lines: end?.lines ?? [], steps, data: shown };
+  const told = end?.data === undefined ? shown : [...shown, end.data];
+  return { result, exit: end?.exit ?? 0, lines: end?.lines ?? [], steps, data: told };
 }
 
 export const config = (more: object = {}) => ({ Container: { Config: { Image: "img", ...more } } });

@@ -16,6 +16,7 @@ interface FakeContainer {
   };
   readonly files: Files;
   readonly end: { resolve: (code: number) => void; readonly promise: Promise<number> };
+  status: "created" | "running" | "exited";
 }
 
 export interface FakeDocker {
@@ -154,7 +155,7 @@ export async function fakeDocker(): Promise<FakeDocker> {
     let resolve: (code: number) => void = () => undefined;
     const promise = new Promise<number>((done) => (resolve = done));
     const files = containers.get(volumeIn(config)?.slice(VOLUME_OF.length) ?? "")?.files ?? (new Map() as Files);
-    containers.set(id, { id, config, files, end: { resolve, promise } });
+    containers.set(id, { id, config, files, end: { resolve, promise }, status: "created" });
     json(response, 201, { Id: id, Warnings: [] });
   }
 
@@ -172,7 +173,7 @@ export async function fakeDocker(): Promise<FakeDocker> {
         json(response, 200, {
           Id: id,
           Created: "now",
-          State: { Status: "created", OOMKilled: docker.outOfMemory },
+          State: { Status: container.status, OOMKilled: docker.outOfMemory },
           Mounts: [{ Name: `${VOLUME_OF}${id}`, Destination: config.WorkingDir }],
           Config: { ...config, Hostname: id },
         });
@@ -185,7 +186,12 @@ export async function fakeDocker(): Promise<FakeDocker> {
         return;
       }
       case "POST start":
-        void Promise.resolve(docker.program(files)).then((code) => code === "never" || end.resolve(code));
+        container.status = "running";
+        void Promise.resolve(docker.program(files)).then((code) => {
+          if (code === "never") return;
+          container.status = "exited";
+          end.resolve(code);
+        });
         return void response.writeHead(204).end();
       case "POST wait": {
         json(response, 200, { StatusCode: await end.promise });
