@@ -2,7 +2,14 @@
  * One record of the journal becomes a batch. Everything here may be done again: the UUID makes the batch once, the number
  * is written down before anything moves to it, a refusal is written down before anything is set aside.
  */
-import { type BatchId, batchId, type BatchPlace, FIRST_EPOCH, formatTimestamp } from "@sluice/queue-core";
+import {
+  type BatchId,
+  batchId,
+  type BatchPlace,
+  type BatchUuid,
+  FIRST_EPOCH,
+  formatTimestamp,
+} from "@sluice/queue-core";
 import type { IoFault, Outcome } from "@sluice/safe-io";
 import type { Failpoint } from "@sluice/stage-runtime";
 import type { Clock } from "@sluice/zookeeper";
@@ -10,7 +17,7 @@ import type { KeptUploads } from "../files/kept-uploads.ts";
 import type { IntakeQueue } from "../intake-queue.ts";
 import type { QueueReader } from "../queue-reader.ts";
 import { PLACES_TRIED } from "../submission/accept.ts";
-import type { Journaled } from "./entry.ts";
+import type { Journaled, JournaledUpload } from "./entry.ts";
 import type { InHand, NumberNote } from "./in-hand.ts";
 import type { RefusedArea } from "./refused.ts";
 
@@ -48,16 +55,15 @@ async function place(ports: IngestPorts, number: number, { uuid, upload }: Journ
   if (upload === null) return { kind: "placed", batch: null };
   const fleet = ports.queue.fleet();
   if (fleet === null) return { kind: "later" };
-  if (upload.kind === "numbered")
-    return upload.fleet === fleet ? { kind: "placed", batch: placeOf(upload) } : ofAnotherTree(upload.batch);
+  if (upload.kind === "numbered" && upload.fleet === fleet) return { kind: "placed", batch: placeOf(upload) };
   const noted = ports.inHand.of(number);
-  if (noted !== null && noted.fleet !== fleet) {
-    const kept = await ports.uploads.isKept(upload.folder);
-    if (!kept.ok) return again(kept.error);
-    if (!kept.value) return ofAnotherTree(noted.batch);
+  const folder = keptFolder(uuid, upload);
+  if (noted?.fleet !== fleet) {
+    const stopped = await carryOver(ports, { uuid, folder, former: formerPlaces(upload, noted) });
+    if (stopped !== null) return stopped;
   }
   const first = noted?.fleet === fleet ? placeOf(noted) : await takeNumber(ports, number);
-  const moved = await moveTo(ports, number, upload.folder, first);
+  const moved = await moveTo(ports, number, folder, first);
   if (moved === null) return { kind: "later" };
   if (moved.ok) return { kind: "placed", batch: moved.value };
   if (moved.error.code !== "NOT_FOUND") return again(moved.error);
@@ -92,10 +98,48 @@ async function moveTo(
 
 const again = ({ message, retryable }: IoFault): Ingested => ({ kind: "again", why: message, passing: retryable });
 
-const ofAnotherTree = (batch: BatchId): Ingested => ({
-  kind: "refused",
-  why: `its uploads were moved to ${batch}, which is a number of another tree`,
-});
+/** Where uploads wait for a number: those that had one in an earlier epoch of the tree go back to such a folder. */
+export const keptFolder = (uuid: BatchUuid, upload: JournaledUpload): string =>
+  upload.kind === "kept" ? upload.folder : `carried-${uuid}`;
+
+/** Where they may be, under numbers that an earlier epoch of the tree gave; the latest first. */
+const formerPlaces = (upload: JournaledUpload, noted: NumberNote | null): readonly BatchPlace[] => [
+  ...(noted === null ? [] : [placeOf(noted)]),
+  ...(upload.kind === "numbered" ? [placeOf(upload)] : []),
+];
+
+interface CarriedOver {
+  readonly uuid: BatchUuid;
+  readonly folder: string;
+  readonly former: readonly BatchPlace[];
+}
+
+/**
+ * The tree was restored since these uploads got a number. (The journal is stamped: it is the same fleet's.) If the snapshot had
+ * the batch, they are its own; otherwise they get a number of this epoch, like any that wait. Null: they wait.
+ */
+async function carryOver(ports: IngestPorts, { uuid, folder, former }: CarriedOver): Promise<Ingested | null> {
+  if (former.length === 0) return null;
+  const there = await ports.reader.batchOf(uuid);
+  if (there.kind === "silence") return { kind: "later" };
+  if (there.kind === "found") {
+    for (const place of former) {
+      if (place.batchId !== there.value) await ports.removeBatchFolder(place);
+      await ports.uploads.needNoMore(place);
+    }
+    return { kind: "ingested", batch: there.value, replayed: true };
+  }
+  const kept = await ports.uploads.isKept(folder);
+  if (!kept.ok) return again(kept.error);
+  for (const place of kept.value ? [] : former) {
+    const back = await ports.uploads.putBack(folder, place);
+    await ports.failpoint("ingestAfterCarry");
+    if (back.ok) break;
+    if (back.error.code !== "NOT_FOUND") return again(back.error);
+  }
+  for (const place of former) await ports.uploads.needNoMore(place);
+  return null;
+}
 
 const placeOf = ({ batch, epoch }: Pick<NumberNote, "batch" | "epoch">): BatchPlace => ({
   batchId: batch,
@@ -133,8 +177,9 @@ async function create(
       return { kind: "later" };
     case "refused": {
       // Perhaps somebody else numbers in this tree: the next try takes another number.
-      if (upload?.kind === "kept" && place !== null) {
-        const back = await ports.uploads.putBack(upload.folder, place);
+      const isNoted = ports.inHand.of(number) !== null;
+      if (upload !== null && place !== null && (upload.kind === "kept" || isNoted)) {
+        const back = await ports.uploads.putBack(keptFolder(uuid, upload), place);
         if (back.ok) await ports.inHand.set(NOBODYS);
         if (back.ok) await ports.uploads.needNoMore(place);
       }
@@ -155,17 +200,12 @@ export async function refuse(ports: IngestPorts, number: number, entry: Journale
     const aside = await ports.uploads.setAside(from, name);
     if (!aside.ok) return again(aside.error);
   }
-  const numbered = entry.upload?.kind === "numbered" ? entry.upload : ports.inHand.of(number);
-  if (numbered !== null) await ports.uploads.needNoMore(placeOf(numbered));
+  for (const place of upload === null ? [] : formerPlaces(upload, ports.inHand.of(number)))
+    await ports.uploads.needNoMore(place);
   return { kind: "refused", why };
 }
 
-/** Of a number of another tree we know nothing: what is there stays. */
-function placesOf({ queue, inHand }: IngestPorts, number: number, { upload }: Journaled) {
+function placesOf({ inHand }: IngestPorts, number: number, { uuid, upload }: Journaled) {
   if (upload === null) return [];
-  const fleet = queue.fleet();
-  if (upload.kind === "numbered") return upload.fleet === fleet ? [{ batch: placeOf(upload) }] : [];
-  const noted = inHand.of(number);
-  const numbered = noted !== null && noted.fleet === fleet ? [{ batch: placeOf(noted) }] : [];
-  return [{ folder: upload.folder }, ...numbered];
+  return [{ folder: keptFolder(uuid, upload) }, ...formerPlaces(upload, inHand.of(number)).map((batch) => ({ batch }))];
 }

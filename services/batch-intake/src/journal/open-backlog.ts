@@ -10,6 +10,7 @@ import type { IntakeConfig } from "../config.ts";
 import { type KeptUploads, openKeptUploads } from "../files/kept-uploads.ts";
 import { Backlog, entryOf } from "./backlog.ts";
 import { InHand } from "./in-hand.ts";
+import { keptFolder } from "./ingest.ts";
 import { RefusedArea } from "./refused.ts";
 
 export interface OpenBacklog {
@@ -80,9 +81,10 @@ async function uploadsIn(journal: Journal, inHand: InHand): Promise<NamedUploads
   for (const number of journal.waiting()) {
     const entry = entryOf(await journal.read(number));
     if (entry === null) return null;
-    if (entry.upload?.kind === "kept") folders.add(entry.upload.folder);
-    const place = entry.upload?.kind === "numbered" ? entry.upload : inHand.of(number);
-    if (place !== null) numbered.add(batchFolder({ batchId: place.batch, batchEpoch: place.epoch }));
+    if (entry.upload === null) continue;
+    folders.add(keptFolder(entry.uuid, entry.upload));
+    for (const place of [inHand.of(number), entry.upload.kind === "numbered" ? entry.upload : null])
+      if (place !== null) numbered.add(batchFolder({ batchId: place.batch, batchEpoch: place.epoch }));
   }
   return { folders, numbered };
 }
