@@ -80,7 +80,8 @@ describe("a deposit for later", () => {
     const token = await house.tokens.give({ name: "ada@example.org" });
     const id = await schedule(token, { notification: "ada@example.org" });
     await aRun(id, wentWell);
-    const [first] = await by("ada@example.org");
+    // An intake that has just started accepts into its journal; the batch stands in the tree soon after.
+    const first = await waitFor(async () => (await by("ada@example.org"))[0], { what: "a batch of ada's" });
     expect(first).toMatchObject({
       submitter: "ada@example.org",
       notification: "ada@example.org",

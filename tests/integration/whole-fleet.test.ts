@@ -126,7 +126,7 @@ describe("the whole fleet", () => {
 
   test("clears the working folder of every completed job", async () => {
     await waitFor(async () => {
-      const batches = await readdir(join(fleet.dataDir, "queue"));
+      const batches = (await readdir(join(fleet.dataDir, "queue"))).filter((name) => name.startsWith("bid"));
       const left = await Promise.all(batches.map((batch) => readdir(join(fleet.dataDir, "queue", batch))));
       return left.flat().every((name) => !name.startsWith("jid"));
     });

@@ -97,7 +97,10 @@ describe("jobs", () => {
     expect((await mine(`q delete ${id} --yes`)).code).toBe(0);
     expect((await mine(`q delete ${id} 999999999 --yes`)).code).toBe(3);
     expect((await mine("q show mail")).code).toBe(64);
-    expect((await mine(`q cancel ${await create("mail")} --yes`)).code).toBe(3);
+    const unwanted = await create("mail");
+    expect((await mine(`q cancel ${unwanted} --yes`)).code).toBe(0);
+    expect(await stateOf(unwanted)).toBe("CANCELLED");
+    expect((await mine(`q cancel ${unwanted} --yes`)).code).toBe(3);
   });
 
   test("that have ended are shown with their result, and in the list of runs", async () => {
@@ -110,7 +113,7 @@ describe("jobs", () => {
     });
     expect((await mine(`q show ${id}`)).out).toMatch(/^State: +FINISHED$/m);
     expect((await mine(`q result ${id}`)).out).toBe("sent\n");
-    expect((await mine("q runs")).out).toMatch(new RegExp(`^ *${id} .* mail +201 +runner-${tenant} +sent`, "m"));
+    expect((await mine("q runs")).out).toMatch(new RegExp(`^ *${id} .* mail +201 +ok +runner-${tenant} +sent`, "m"));
   });
 });
 

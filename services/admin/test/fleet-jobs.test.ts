@@ -34,7 +34,7 @@ function handlers(overrides: Partial<FleetPorts> = {}) {
     purges: { runs: () => Promise.resolve(0), blobs: () => Promise.resolve(0) },
     nowMs: () => NOW_MS,
     pause: () => Promise.resolve(),
-      onDone(type) {
+    onDone(type) {
       done.push(type);
       return Promise.resolve();
     },

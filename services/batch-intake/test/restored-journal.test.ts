@@ -82,11 +82,15 @@ async function drain(killedAt: string | null): Promise<Ingested> {
     const entry = entryOf(await opened.journal.read(number));
     if (entry === null) throw new Error("no entry");
     try {
-      const done = await ingest(portsOf((step) => {
-        if (step !== pending) return Promise.resolve();
-        pending = null;
-        return Promise.reject(new Killed());
-      }), number, entry);
+      const done = await ingest(
+        portsOf((step) => {
+          if (step !== pending) return Promise.resolve();
+          pending = null;
+          return Promise.reject(new Killed());
+        }),
+        number,
+        entry,
+      );
       await opened.backlog.consume(number, UUID);
       return done;
     } catch (error) {

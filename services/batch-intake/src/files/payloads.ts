@@ -159,6 +159,6 @@ async function frozenManifest(
   const digests = await digestsOf(folder.value, MANIFEST_FILE, ["sha256"], signal);
   if (!digests.ok) return payloadFault(digests.error, "FILES_MISSING");
   if (digests.value.sha256 === sha256) return { ok: true, path: working.batchManifest(batch), sha256 };
-  const message = `the frozen manifest of ${batch} is not the one that was validated`;
+  const message = `the frozen manifest of ${batch.batchId} is not the one that was validated`;
   return { ok: false, code: "FILES_MISSING", message, remedy: "retry" };
 }
