@@ -129,7 +129,8 @@ test("how many jobs could run, and how long the oldest could, is exported: for r
   await http.ask("POST", "/v1/tenants/system/commands/CreateJob", { name: "fleet/x", firstRun: "2026-01-01 00:00:00" });
   const after = await waitFor(async () => {
     const now = await read();
-    return now["runners"] === before["runners"]! + 4 && now;
+    // Leases of the tests before this one may still run out, and add to it.
+    return now["runners"]! >= before["runners"]! + 4 && now;
   });
   expect(after["workers"]).toBeGreaterThan(before["workers"]!);
   expect(after["age"]).toBeGreaterThan(86_400);
