@@ -9,10 +9,8 @@ import {
   startCollector,
   waitFor,
 } from "@sluice/testkit";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type Content, receiveCallbacks, type Receiver, serveContent } from "../support/content.ts";
-import { mails } from "../support/effects.ts";
+import { mails, readMail } from "../support/effects.ts";
 import { type Fleet, makeFleet, PROFILE, type Running, untilReady } from "../support/fleet.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -65,7 +63,7 @@ test("a batch is one trace, each of its jobs another, and attempts know those be
   const named = (name: string) => spans.filter((span) => span.name === name);
   await waitFor(() => named("send mail").length > 0 && named("process notifier").length === 2);
   const [mail] = await mails(fleet.dataDir);
-  expect(await readFile(join(fleet.dataDir, "outbox", mail!), "utf8")).toContain(`00-${TRACE}-`);
+  expect(await readMail(fleet.dataDir, mail!)).toContain(`00-${TRACE}-`);
 
   const [submitted] = named("POST /v1/batches");
   expect(submitted).toMatchObject({ service: "batch-intake", traceId: TRACE, parentSpanId: CALLER });
