@@ -100,7 +100,9 @@ describe("jobs", () => {
     const unwanted = await create("mail");
     expect((await mine(`q cancel ${unwanted} --yes`)).code).toBe(0);
     expect(await stateOf(unwanted)).toBe("CANCELLED");
-    expect((await mine(`q cancel ${unwanted} --yes`)).code).toBe(3);
+    const running = await create("mail");
+    await take("mail");
+    expect((await mine(`q cancel ${running} --yes`)).code).toBe(3);
   });
 
   test("that have ended are shown with their result, and in the list of runs", async () => {
