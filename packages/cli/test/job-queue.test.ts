@@ -102,7 +102,7 @@ describe("jobs", () => {
     expect(await stateOf(unwanted)).toBe("CANCELLED");
     const running = await create("mail");
     await take("mail");
-    expect((await mine(`q cancel ${running} --yes`)).code).toBe(3);
+    expect((await mine(`q cancel ${running} --yes`)).code).toBe(4);
   });
 
   test("that have ended are shown with their result, and in the list of runs", async () => {
