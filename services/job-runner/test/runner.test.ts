@@ -60,7 +60,11 @@ async function startGate(): Promise<Gate> {
 }
 
 async function handler(type: string, spec: Partial<HandlerSpec> & { readonly body: string }, of = jobs): Promise<void> {
-  const put = await of.putHandler(type, { lang: "node", ...spec });
+  // An idle connection may be closed just as it is used again; to put the same twice changes nothing.
+  const put = await waitFor(async () => {
+    const answer = await of.putHandler(type, { lang: "node", ...spec });
+    return (answer.ok || answer.kind !== "unknown") && answer;
+  });
   if (!put.ok) throw new Error(JSON.stringify(put));
 }
 
