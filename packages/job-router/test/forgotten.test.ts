@@ -4,15 +4,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import type { Reply } from "@sluice/job-queue";
 import { later, waitFor } from "@sluice/testkit";
-import { systemClock } from "@sluice/zookeeper";
-import { Peers } from "../src/peer/peers.ts";
+import type { Peers } from "../src/peer/peers.ts";
 import { PeerServer } from "../src/peer/server.ts";
 import type { Attempt } from "../src/routing.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
+import { askingPeers, SECRET, silent } from "./support/peers.ts";
 import { commandOf } from "./support/routers.ts";
 
-const SECRET = "a secret of the test";
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const OK: Reply = { status: { code: 200, text: "OK" }, content: { kind: "ids", ids: [1], single: true } };
 
 const open: { close(): unknown }[] = [];
@@ -67,18 +65,7 @@ async function silentPort(): Promise<number> {
 }
 
 async function connected(proxy: TcpProxy): Promise<Peers> {
-  const peers = new Peers({
-    apiId: "asker",
-    later,
-    log: silent,
-    clock: systemClock,
-    secret: SECRET,
-    isOver: () => false,
-    depose: () => undefined,
-    onTypes: () => undefined,
-    onUp: () => undefined,
-    onDown: () => undefined,
-  });
+  const peers = askingPeers();
   open.push(peers);
   peers.review(new Map([["owner", { host: "127.0.0.1", port: proxy.port }]]));
   await waitFor(() => peers.isUp("owner"), { what: "a connection" });

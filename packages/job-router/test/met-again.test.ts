@@ -2,14 +2,11 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Command, Reply } from "@sluice/job-queue";
 import { later, waitFor } from "@sluice/testkit";
-import { systemClock } from "@sluice/zookeeper";
-import { Peers } from "../src/peer/peers.ts";
+import type { Peers } from "../src/peer/peers.ts";
 import { PeerServer } from "../src/peer/server.ts";
 import type { Address } from "../src/ports.ts";
+import { askingPeers, SECRET, silent } from "./support/peers.ts";
 import { commandOf } from "./support/routers.ts";
-
-const SECRET = "a secret of the test";
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let server: PeerServer;
 let peers: Peers;
@@ -42,19 +39,8 @@ beforeEach(async () => {
     onPeer: () => undefined,
   });
   address = await server.open();
-  peers = new Peers({
-    apiId: "asker",
-    // Who is gone is forgotten after a second.
-    later: (ms, wake) => later(ms === 1_000 ? 1 : ms, wake),
-    log: silent,
-    clock: systemClock,
-    secret: SECRET,
-    isOver: () => false,
-    depose: () => undefined,
-    onTypes: () => undefined,
-    onUp: () => undefined,
-    onDown: () => undefined,
-  });
+  // Who is gone is forgotten after a second.
+  peers = askingPeers((ms, wake) => later(ms === 1_000 ? 1 : ms, wake));
 });
 afterEach(async () => {
   peers.close();

@@ -1,15 +1,12 @@
 /** A peer that falls silent: what it has got is not known, and what comes after that is not given to it. */
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { later, waitFor } from "@sluice/testkit";
-import { systemClock } from "@sluice/zookeeper";
 import { TIMEOUT_MS } from "../src/peer/link.ts";
-import { Peers } from "../src/peer/peers.ts";
+import type { Peers } from "../src/peer/peers.ts";
 import { PeerServer } from "../src/peer/server.ts";
+import { askingPeers, SECRET, silent } from "./support/peers.ts";
 import { commandOf } from "./support/routers.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
-
-const SECRET = "a secret of the test";
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let server: PeerServer;
 let proxy: TcpProxy;
@@ -33,19 +30,8 @@ beforeEach(async () => {
   });
   proxy = await startTcpProxy();
   proxy.lead((await server.open()).port);
-  peers = new Peers({
-    apiId: "asker",
-    // The peer's silence is what this test waits for.
-    later: (ms, wake) => later(ms === TIMEOUT_MS ? 100 : ms, wake),
-    log: silent,
-    clock: systemClock,
-    secret: SECRET,
-    isOver: () => false,
-    depose: () => undefined,
-    onTypes: () => undefined,
-    onUp: () => undefined,
-    onDown: () => undefined,
-  });
+  // The peer's silence is what this test waits for.
+  peers = askingPeers((ms, wake) => later(ms === TIMEOUT_MS ? 100 : ms, wake));
   peers.review(new Map([["owner", { host: "127.0.0.1", port: proxy.port }]]));
   await waitFor(() => peers.isUp("owner"), { what: "a connection" });
 });
