@@ -141,4 +141,32 @@ describe("the checker", () => {
     ];
     expect(found(transactions(...start.map(({ ops }) => ops), jump))).toEqual(["Q-02"]);
   });
+
+  test("forgets what was before a restore, judges nothing until it is whole, and everything from then on", () => {
+    const ran = history([put(1, job())], [set(1, running)], [done, drop(paths.job(1))]);
+    const marker = "/fleet/restoring";
+    const restored = [
+      create(paths.ids(0), records.ids.encode({ next: 16, term: 1 })),
+      create(paths.block(0)),
+      put(1, running),
+    ];
+    const takeover = [ids(16, 2), create(paths.term(0, 2)), create(paths.counter(0, 2))];
+    const ended: readonly LoggedOp[] = [
+      { op: "check", path: paths.term(0, 2) },
+      { op: "set", path: paths.counter(0, 2), data: EMPTY, version: 1 },
+      done,
+      drop(paths.job(1)),
+    ];
+    const lists = [
+      ...ran.map(({ ops }) => ops),
+      [create(marker)],
+      [drop(paths.block(0)), drop(paths.ids(0))],
+      restored,
+      [drop(marker)],
+      takeover,
+      ended,
+    ];
+    expect(found(transactions(...lists))).toEqual([]);
+    expect(found(transactions(...lists, [put(2, job())]))).toContain("Q-02");
+  });
 });

@@ -40,6 +40,21 @@ describe("the checker", () => {
     ]);
   });
 
+  test.each([paths.importing, paths.restoring])(
+    "judges nothing while %s stands there, and everything afterwards",
+    (marker) => {
+      const ghost = (n: number) => create(paths.queueEntry("Pending", 5, jobId(n)));
+      const history = [
+        transaction(1n, 7n, "write", [create(marker)]),
+        transaction(2n, 7n, "write", [ghost(1)]),
+        transaction(3n, 7n, "write", [{ op: "delete", path: marker }]),
+        transaction(4n, 7n, "write", [ghost(2)]),
+      ];
+
+      expect(checkTransactions(() => history).violations.map(({ zxid }) => zxid)).toEqual([4n]);
+    },
+  );
+
   test("believes what it is told of a session's role", () => {
     const id = jobId(1);
     const status = { ...create(paths.jobStatus(id)), data: Buffer.from('{"status":"Pending"}') };

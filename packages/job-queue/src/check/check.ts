@@ -26,8 +26,13 @@ export function checkQueue(history: Iterable<LoggedTransaction>, root = "/"): re
 
 const below = (ops: readonly LoggedOp[], root: string): readonly LoggedOp[] =>
   ops.flatMap((op) =>
-    op.path.startsWith(`${root}${paths.root}/`) ? [{ ...op, path: op.path.slice(root.length) }] : [],
+    op.path.startsWith(`${root}${paths.root}/`) || op.path === `${root}${RESTORING}`
+      ? [{ ...op, path: op.path.slice(root.length) }]
+      : [],
   );
+
+/** While it stands in the tree, a snapshot is written there: what the tree was before does not count any more. */
+const RESTORING = "/fleet/restoring";
 
 interface ShardView {
   readonly ids: Ids;
@@ -38,11 +43,13 @@ interface ShardView {
 
 class Checker {
   readonly violations: QueueViolation[] = [];
-  readonly #model = new TreeModel();
+  #model = new TreeModel();
+  #isRestoring = false;
   #zxid = 0n;
 
   take({ zxid, timeMs, kind, ops }: LoggedTransaction): void {
     this.#zxid = zxid;
+    this.#noteRestore(ops);
     const shards = shardsOf(ops);
     const views = new Map(shards.map((number) => [number, this.#viewOf(number)]));
     if (kind === "write") for (const number of shards) this.#checkFence(number, ops);
@@ -55,6 +62,14 @@ class Checker {
       for (const name of archived) this.#checkEnded(shard, name);
       for (const finding of guestFindings(shard, { before: view.guests, nextBefore: view.ids.next, made: view.made }))
         this.#report("Q-19", finding);
+    }
+  }
+
+  #noteRestore(ops: readonly LoggedOp[]): void {
+    for (const { op, path } of ops) {
+      if (path !== RESTORING) continue;
+      if (op === "create") this.#model = new TreeModel();
+      this.#isRestoring = op !== "delete";
     }
   }
 
@@ -147,7 +162,7 @@ class Checker {
   }
 
   #report(invariant: string, detail: string): void {
-    this.violations.push({ zxid: this.#zxid, invariant, detail });
+    if (!this.#isRestoring) this.violations.push({ zxid: this.#zxid, invariant, detail });
   }
 }
 

@@ -83,6 +83,8 @@ const rulesOf = <Change>(...tables: Partial<Record<InvariantId, (change: Change)
 const JOB_RULES: Rules<JobChange> = rulesOf(JOB_STATE_RULES, JOB_MOVE_RULES, JOB_HISTORY_RULES, JOB_OWNER_RULES);
 const ALL_BATCH_RULES: Rules<BatchChange> = rulesOf(BATCH_RULES, BATCH_OWNER_RULES);
 
+const PARTIAL_MARKERS = new Set<string>([paths.importing, paths.restoring]);
+
 class Checker {
   transactions = 0;
   readonly violations: Violation[] = [];
@@ -92,8 +94,8 @@ class Checker {
   /** What is broken just now, by rule: a fault that stays is told once, not at every transaction that touches the job. */
   private readonly broken = new Map<string, ReadonlyMap<number, string>>();
   private lastZxid = 0n;
-  /** A tree that is being brought from elsewhere is judged when it is whole: nobody works on it before. */
-  private importing = false;
+  /** A tree that is being imported or restored is judged when it is whole: nobody works on it before. */
+  private isPartial = false;
 
   constructor(roles: ReadonlyMap<bigint, Role>) {
     this.roles = roles;
@@ -121,8 +123,8 @@ class Checker {
   }
 
   private isWhole(ops: readonly LoggedOp[]): boolean {
-    for (const { op, path } of ops) if (path === paths.importing) this.importing = op !== "delete";
-    return !this.importing;
+    for (const { op, path } of ops) if (PARTIAL_MARKERS.has(path)) this.isPartial = op !== "delete";
+    return !this.isPartial;
   }
 
   checkRest(): void {
