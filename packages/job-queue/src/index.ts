@@ -5,7 +5,16 @@ export { meaningOf, parseTermName, paths, type Meaning } from "./paths.ts";
 export { type BlobRef, type BlobStore } from "./blobs.ts";
 export { type Answer, giveBack, queueOfOwner, type QueuePort } from "./queue-port.ts";
 export type { EndedRun, KeptRun, RunArchive, RunPage, RunsAsked } from "./run-archive.ts";
-export { records, type Done, type Ids, type Job, type Layout, type Lease, type StoredJob } from "./records.ts";
+export {
+  records,
+  type Done,
+  type Ids,
+  type Job,
+  type Layout,
+  type Lease,
+  type Restored,
+  type StoredJob,
+} from "./records.ts";
 export {
   isAllowed,
   isLeased,

@@ -29,6 +29,7 @@ export const paths = {
   guests: (shard: number) => `${shardRoot(shard)}/journals`,
   guest: (shard: number, name: string) => `${shardRoot(shard)}/journals/${name}`,
   crashed: (shard: number) => `${shardRoot(shard)}/crashed`,
+  restored: (shard: number) => `${shardRoot(shard)}/restored`,
   done: (shard: number) => `${shardRoot(shard)}/done`,
   doneDirectory: (shard: number, directory: string) => `${shardRoot(shard)}/done/${directory}`,
   doneEntry: (shard: number, directory: string, id: number, token: string) =>
@@ -43,7 +44,10 @@ export const paths = {
 export type Meaning =
   | { readonly kind: "layout" | "frame" | "api" | "unknown" }
   | { readonly kind: "term" | "counter"; readonly shard: number; readonly term: number }
-  | { readonly kind: "ids" | "counters" | "jobs" | "groups" | "done" | "guests" | "crashed"; readonly shard: number }
+  | {
+      readonly kind: "ids" | "counters" | "jobs" | "groups" | "done" | "guests" | "crashed" | "restored";
+      readonly shard: number;
+    }
   | { readonly kind: "block"; readonly shard: number; readonly block: number }
   | { readonly kind: "job" | "data"; readonly shard: number; readonly block: number; readonly id: number }
   | { readonly kind: "group"; readonly shard: number; readonly group: string }
@@ -90,7 +94,7 @@ function insideShard(shard: number, parts: readonly string[]): Meaning {
   if (head === "seq") return insideCounters(shard, names);
   if (head === "j") return names.length === 0 ? { kind: "jobs", shard } : insideJobs(shard, names);
   if (head === "g") return insideGroups(shard, names);
-  if (head === "crashed" && names.length === 0) return { kind: "crashed", shard };
+  if ((head === "crashed" || head === "restored") && names.length === 0) return { kind: head, shard };
   if (head === "journals") return insideGuests(shard, names);
   return head === "done" ? insideDone(shard, names) : UNKNOWN;
 }

@@ -145,6 +145,17 @@ export const GuestSchema = z.strictObject({
 });
 export type Guest = z.infer<typeof GuestSchema>;
 
+/** Of a shard that was made from a snapshot. Fields of later versions are passed over. */
+export const RestoredSchema = z.object({
+  /** Of the fleet, since the restore. */
+  epoch: whole,
+  /** What the tree lacks is in the redo logs: of this epoch behind this transaction, and of all later ones. */
+  from: z.object({ epoch: whole, zxid: z.string().regex(/^[0-9a-f]{1,16}$/) }),
+  /** Blocks below this one were given before the restore, and nobody is given them again. */
+  floor: whole,
+});
+export type Restored = z.infer<typeof RestoredSchema>;
+
 /** Patterns of names that are not handed out, by tenant. */
 export const CrashedSchema = z.record(z.string(), z.array(z.string()));
 export type Crashed = z.infer<typeof CrashedSchema>;
@@ -189,4 +200,5 @@ export const records = {
   done: jsonRecord("done", DoneSchema),
   guest: jsonRecord("guest", GuestSchema),
   crashed: jsonRecord("crashed", CrashedSchema),
+  restored: jsonRecord("restored", RestoredSchema),
 } as const;

@@ -65,6 +65,11 @@ const guest = (last: number, blocks: number[] = [16]): LoggedOp => ({
   data: records.guest.encode({ file: "a", offset: last, last, blocks }),
   version: 1,
 });
+const restored = create(
+  paths.restored(0),
+  records.restored.encode({ epoch: 2, from: { epoch: 0, zxid: "7" }, floor: 16 }),
+);
+const forgotten = [create(paths.guest(0, "api"), records.guest.encode({ file: "a", offset: 3, last: 3, blocks: [0] }))];
 const reserve = [
   ids(32, 1),
   create(paths.guest(0, "api"), records.guest.encode({ file: "", offset: 0, last: 0, blocks: [16] })),
@@ -78,6 +83,7 @@ describe("the checker", () => {
     expect(found(history([put(1, job())], [set(1, running)], [done, drop(paths.job(1))]))).toEqual([]);
     const ingest = [guest(16_003), create(paths.block(16)), put(16_001, job()), put(16_003, job())];
     expect(found(history(reserve, ingest, [set(16_001, running)]))).toEqual([]);
+    expect(found(history([restored], [...forgotten, put(3, job())]))).toEqual([]);
     expect(
       found(
         history([put(1, job({ grp: "g" })), create(paths.group(0, "g"))], [set(1, running), drop(paths.group(0, "g"))]),
@@ -125,6 +131,7 @@ describe("the checker", () => {
     ["Q-19", [reserve, [guest(16_001, []), put(16_001, job())]]],
     ["Q-19", [[create(paths.guest(0, "api"), records.guest.encode({ file: "", offset: 0, last: 0, blocks: [0] }))]]],
     ["Q-19", [reserve, [drop(paths.guest(0, "api"))]]],
+    ["Q-19", [[...forgotten, put(3, job())]]],
     ["Q-18", [[put(1, job())], [set(1, job({ reoffers: 2 }))]]],
   ])("tells %s (case %#)", (invariant, steps) => {
     expect(found(history(...steps))).toContain(invariant);

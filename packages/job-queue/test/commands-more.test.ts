@@ -283,64 +283,6 @@ test("M16: jobs that nobody has run expire when they are told to, and no others"
   bench.takeOver();
 });
 
-describe("a journal", () => {
-  test("M7: has ids of its own, and brings each job in once, also when it has ended and another owner came", () => {
-    const bench = new Bench();
-    const own = bench.create();
-    const block = bench.run({ verb: "ReserveIds", guest: "api-1" }).content;
-    expect(block).toEqual({ kind: "block", first: 16_001, last: 17_000 });
-    expect(idsOf(ingest(bench, [16_001, 16_003]))).toEqual([16_001, 16_003]);
-    expect(record(bench, 16_001)).toMatchObject({ created: bench.now - 5_000, state: "QUEUED" });
-    const { token } = bench.get("j");
-    bench.ask("FinishJob", { jobID: 16_001, lease: token });
-    bench.takeOver();
-    expect(idsOf(ingest(bench, [16_001, 16_003, 16_004]))).toEqual([16_001, 16_003, 16_004]);
-    expect([...bench.written.keys()]).toEqual([own, 16_003, 16_004]);
-    expect(bench.guests.get("api-1")).toEqual({ file: "1", offset: 3, last: 16_004, blocks: [16] });
-    expect(bench.create()).toBe(32_001);
-  });
-
-  test("is refused with ids that are not its own or not in order, and with jobs that need an owner", () => {
-    const bench = new Bench();
-    bench.create();
-    // Accepted lines are never thrown away because the tree has been put back to an older state.
-    expect(ingest(bench, [16_001]).status.code).toBe(503);
-    bench.run({ verb: "ReserveIds", guest: "api-1" });
-    for (const ids of [[1], [32_001]]) expect(ingest(bench, ids).status.code).toBe(503);
-    expect(ingest(bench, [16_002, 16_001]).status.code).toBe(402);
-    expect(ingest(bench, [16_001], { unique: true }).status.code).toBe(402);
-    expect(ingest(bench, [16_001], { parent: 1 }).status.code).toBe(402);
-    expect(bench.run({ verb: "ReserveIds", guest: "../x" }).status.code).toBe(402);
-  });
-
-  test("may have several groups under way: none is taken in before the one that it follows", () => {
-    const bench = new Bench();
-    bench.run({ verb: "ReserveIds", guest: "api-1" });
-    const lost = [1, 2];
-    expect(ingest(bench, [3, 4], {}, 2).status).toEqual({
-      code: 503,
-      text: "Jobs before these have not been taken in",
-    });
-    expect(bench.guests.get("api-1")?.last).toBe(0);
-    for (const [ids, after] of [
-      [lost, 0],
-      [[3, 4], 2],
-      [[3, 4], 2],
-    ] as const)
-      expect(idsOf(ingest(bench, ids, {}, after))).toEqual(ids);
-    expect([...bench.written.keys()]).toEqual([1, 2, 3, 4]);
-  });
-
-  test("gets further blocks, and those that are used up are forgotten", () => {
-    const bench = new Bench();
-    bench.run({ verb: "ReserveIds", guest: "api-1" });
-    bench.run({ verb: "ReserveIds", guest: "api-1" });
-    expect(bench.guests.get("api-1")?.blocks).toEqual([0, 16]);
-    ingest(bench, [1000, 16_001]);
-    expect(bench.guests.get("api-1")?.blocks).toEqual([16]);
-  });
-});
-
 describe("what is too large for the tree", () => {
   const blobs = new Map<string, Buffer>();
   const store: BlobStore = {

@@ -18,6 +18,7 @@ import { describeAtWork, whoIsAtWork } from "./at-work.ts";
 import { type Header, readSnapshot } from "./format.ts";
 import { lookAtReplaced, markerData, type Replaced } from "./replaced.ts";
 import { restoredNode } from "./restored-nodes.ts";
+import { ShardMarks } from "./shard-marks.ts";
 import { walk } from "./walk.ts";
 import { Writer } from "./writer.ts";
 
@@ -53,9 +54,10 @@ export async function restoreSnapshot(
   const began = await begin(ctx, checked.header, replaced);
   if (began !== null) return { kind: "refused", why: began };
   const writer = new Writer(ctx.session);
-  const trouble = (await wipe(ctx, writer)) ?? (await writeAll(file, writer, replaced));
-  if (trouble !== null) return { kind: "broken-off", why: trouble };
   const epoch = nextEpoch(Math.max(checked.epoch, replaced.identity?.epoch ?? 0), ctx.clock.nowMs());
+  const marks = new ShardMarks(checked.header);
+  const trouble = (await wipe(ctx, writer)) ?? (await writeAll(file, writer, { replaced, marks, epoch }));
+  if (trouble !== null) return { kind: "broken-off", why: trouble };
   const identity: FleetIdentity = { fleet: checked.fleet, epoch, history: ctx.newId() };
   const unfinished = await finish(ctx, operator, checked.header, identity);
   if (unfinished !== null) return { kind: "broken-off", why: unfinished };
@@ -182,14 +184,27 @@ async function openAudit(session: Session): Promise<string | null> {
   return null;
 }
 
-async function writeAll(file: string, writer: Writer, replaced: Replaced): Promise<string | null> {
+interface Written {
+  readonly replaced: Replaced;
+  readonly marks: ShardMarks;
+  readonly epoch: number;
+}
+
+async function writeAll(file: string, writer: Writer, { replaced, marks, epoch }: Written): Promise<string | null> {
   for await (const item of readSnapshot(file)) {
     if (item.kind === "broken") return item.why;
-    const restored = item.kind === "node" ? restoredNode(item.node, replaced) : null;
-    if (restored?.kind === "unreadable") return restored.why;
-    if (restored?.kind !== "write") continue;
+    if (item.kind !== "node") continue;
+    const restored = restoredNode(item.node, replaced);
+    if (restored.kind === "unreadable") return restored.why;
+    const unreadable = marks.take(restored.kind === "write" ? restored.node : item.node);
+    if (unreadable !== null) return unreadable;
+    if (restored.kind === "leave") continue;
     const { path, data } = restored.node;
     const trouble = await writer.add({ op: "create", path, data }, data.length);
+    if (trouble !== null) return trouble;
+  }
+  for (const op of marks.ops(epoch)) {
+    const trouble = await writer.add(op, 0);
     if (trouble !== null) return trouble;
   }
   return await writer.flush();

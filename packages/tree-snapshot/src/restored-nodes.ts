@@ -39,6 +39,8 @@ export function restoredNode(node: SnapshotNode, replaced: Counters): Restored {
   if (path === paths.fleetIds) return raisedIds(node, replaced);
   if (path.startsWith(`${paths.fleetJobs}/`)) return withoutClaim(node);
   const meaning = queueMeaningOf(path);
+  // Each shard gets one of this restore.
+  if (meaning.kind === "restored") return LEAVE;
   if (meaning.kind === "ids") return raisedBlocks(node, replaced.shards[String(meaning.shard)]);
   return { kind: "write", node };
 }

@@ -33,6 +33,8 @@ export interface ShardModel {
   readonly archived: Set<string>;
   readonly guests: Map<string, Guest>;
   ids: Ids;
+  /** Of a restore. */
+  floor: number;
 }
 
 const newShard = (): ShardModel => ({
@@ -50,6 +52,7 @@ const newShard = (): ShardModel => ({
   archived: new Set(),
   guests: new Map(),
   ids: { next: 0, term: 0 },
+  floor: 0,
 });
 
 export const nameKey = ({ tenant, name, mock }: StoredJob): string => `${mock === true ? "m" : "r"}/${tenant}/${name}`;
@@ -87,6 +90,7 @@ export class TreeModel {
     if (meaning.kind === "ids") return this.#ids(meaning, op);
     if (meaning.kind === "layout") return this.#layout(meaning, op);
     if (meaning.kind === "guest") return this.#guest(meaning, op);
+    if (meaning.kind === "restored") return this.#restored(meaning, op);
     this.#node(meaning, op);
     return { kind: "other", meaning };
   }
@@ -104,6 +108,13 @@ export class TreeModel {
     if (guest?.ok === false) return { kind: "broken", what: op.path, problem: guest.problem };
     if (guest === null) guests.delete(meaning.name);
     else guests.set(meaning.name, guest.value);
+    return { kind: "other", meaning };
+  }
+
+  #restored(meaning: Meaning & { readonly shard: number }, op: LoggedOp): Applied {
+    const restored = "data" in op ? records.restored.decode(op.data) : DELETED;
+    if (!restored.ok) return { kind: "broken", what: op.path, problem: restored.problem };
+    this.shard(meaning.shard).floor = restored.value.floor;
     return { kind: "other", meaning };
   }
 

@@ -2,7 +2,7 @@
 import type { Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
 import { parseJobId } from "../ids.ts";
 import { paths } from "../paths.ts";
-import { type Crashed, type Guest, type Job, records, type StoredJob } from "../records.ts";
+import { type Crashed, type Guest, type Job, records, type Restored, type StoredJob } from "../records.ts";
 import { NO_DATA } from "../shard/data.ts";
 import type { Loaded } from "../shard/shard.ts";
 import { DoneIndex } from "./done-index.ts";
@@ -93,6 +93,7 @@ class Loader {
     done.load(new Map(hours.map((hour, n) => [hour, entries[n] ?? []])));
     const guests = await this.#readGuests();
     const crashed = await this.#readCrashed();
+    const restored = await this.#readRestored();
     const loaded: Loaded = {
       shard,
       term,
@@ -106,6 +107,7 @@ class Loader {
       brokenGuests: new Set([...(guests ?? [])].flatMap(([name, { guest }]) => (guest === null ? name : []))),
       crashed: crashed?.value ?? {},
       unreadable: this.#unreadable,
+      ...(restored && { floor: restored.floor }),
     };
     return {
       loaded,
@@ -116,6 +118,16 @@ class Loader {
       counters: await this.#oldCounters(counters.map(Number)),
       problems: this.#problems,
     };
+  }
+
+  /** Null: the tree was not made from a snapshot, or by a version that did not say so. */
+  async #readRestored(): Promise<Restored | null> {
+    const node = await this.#session.get(paths.restored(this.#term.shard));
+    if (!node.ok && node.code === "NO_NODE") return null;
+    if (!node.ok) throw new NotLoaded(`${node.code}: ${node.detail}`);
+    const restored = records.restored.decode(node.value.data);
+    if (!restored.ok) throw new NotLoaded(restored.problem);
+    return restored.value;
   }
 
   /** Null: no process has ever kept a journal for this shard. */

@@ -17,16 +17,16 @@ const NEW_GUEST: Guest = { file: "", offset: 0, last: 0, blocks: [] };
 
 export function reserveIds(shard: Shard, { guest: name }: ReserveIds): Reply {
   if (!GUEST_NAME.test(name)) return reply(STATUS.malformed("guest"));
-  if (shard.isBrokenGuest(name)) return reply(STATUS.brokenGuest);
-  const guest = shard.guest(name) ?? NEW_GUEST;
+  if (shard.journals.isBroken(name)) return reply(STATUS.brokenGuest);
+  const guest = shard.journals.of(name) ?? NEW_GUEST;
   const block = shard.reserveBlock();
-  shard.putGuest(name, { ...guest, blocks: [...unusedBlocks(guest, guest.last), block] });
+  shard.journals.put(name, { ...guest, blocks: [...unusedBlocks(guest, guest.last), block] });
   return reply(STATUS.ok, { kind: "block", first: firstIdOf(block), last: lastIdOf(block) });
 }
 
 export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Reply {
-  if (shard.isBrokenGuest(command.guest)) return reply(STATUS.brokenGuest);
-  const guest = shard.guest(command.guest);
+  if (shard.journals.isBroken(command.guest)) return reply(STATUS.brokenGuest);
+  const guest = withForgotten(shard, shard.journals.of(command.guest), command);
   if (guest === null) return reply(STATUS.unknownGuest);
   if (guest.last < command.after) return reply(STATUS.journalGap);
   const fresh = command.jobs.filter(({ id }) => id > guest.last);
@@ -34,6 +34,15 @@ export function ingestAdds(shard: Shard, command: IngestAdds, now: number): Repl
   if (problem !== null) return reply(problem);
   if (fresh.length > 0) takeIn(shard, command, { guest, fresh, now });
   return reply(STATUS.ok, { kind: "ids", ids: command.jobs.map(({ id }) => id), single: false });
+}
+
+/** With blocks that were reserved for it after the snapshot from which the tree was restored. Null: it has none here. */
+function withForgotten(shard: Shard, guest: Guest | null, { jobs }: IngestAdds): Guest | null {
+  const known = guest ?? NEW_GUEST;
+  const shown = new Set(jobs.flatMap(({ id }) => (id > known.last ? blockOf(id) : [])));
+  const forgotten = [...shown].filter((block) => !known.blocks.includes(block) && shard.journals.isForgotten(block));
+  if (forgotten.length === 0) return guest;
+  return { ...known, blocks: [...known.blocks, ...forgotten].sort((a, b) => a - b) };
 }
 
 function problemOf(shard: Shard, { blocks }: Guest, jobs: readonly JournalledJob[]): Status | null {
@@ -63,9 +72,11 @@ function takeIn(shard: Shard, { guest: name, file, offset }: IngestAdds, { guest
     // How far the file was read counts with the last of its jobs; until then the ids say which are done.
     const place = n === parts.length - 1 ? { file, offset } : { file: guest.file, offset: guest.offset };
     if (n > 0) shard.cut();
-    shard.putGuest(name, { ...place, last, blocks: unusedBlocks(guest, last) });
+    shard.journals.put(name, { ...place, last, blocks: unusedBlocks(guest, last) });
     for (const { id, tenant, at, job } of part)
-      shard.create(id, newRecord(shard, { tenant, job, mock: job.mock, group: undefined, at }), now);
+      // A snapshot that was taken while the tree moved may have the job, and not yet how far its journal had come.
+      if (shard.job(id) === null)
+        shard.create(id, newRecord(shard, { tenant, job, mock: job.mock, group: undefined, at }), now);
   }
 }
 

@@ -7,7 +7,7 @@ import { ENDED_REMEMBERED, JOBS_PER_TENANT } from "../limits.ts";
 import { Heap, type Placed } from "../memory/heap.ts";
 import { ReadyIndex, type Slot } from "../memory/ready-index.ts";
 import { Usage } from "../memory/usage.ts";
-import type { Crashed, Done, Guest, Ids, Job } from "../records.ts";
+import type { Crashed, Done, Ids, Job } from "../records.ts";
 import type { State } from "../states.ts";
 import type { Unreadable } from "../owner/salvage.ts";
 import { Blocks } from "./blocks.ts";
@@ -18,6 +18,7 @@ import type { TypeCounts } from "./views.ts";
 import { Families, type Family } from "./families.ts";
 import { changed, leaseEnd } from "./job.ts";
 import { count, type JobType, JobTypes } from "./job-types.ts";
+import { Journals, type LoadedJournals } from "./journals.ts";
 import { isOver } from "./over.ts";
 
 interface LeaseSlot extends Placed {
@@ -38,7 +39,7 @@ interface Entry {
   counted: State;
 }
 
-export interface Loaded {
+export interface Loaded extends LoadedJournals {
   readonly shard: number;
   readonly term: number;
   readonly ids: Ids;
@@ -47,9 +48,6 @@ export interface Loaded {
   readonly marks: ReadonlySet<string>;
   /** Tokens of runs that have ended, with their jobs. */
   readonly ended: Iterable<readonly [string, number]>;
-  readonly guests: ReadonlyMap<string, Guest>;
-  /** Journals whose records cannot be read. */
-  readonly brokenGuests: ReadonlySet<string>;
   readonly crashed: Crashed;
   /** Versions of the jobs' records; 0 for those that are missing. */
   readonly versions?: ReadonlyMap<number, { readonly record: number }>;
@@ -69,6 +67,7 @@ export class Shard {
   readonly index = new ReadyIndex();
   /** What each tenant's jobs cost. */
   readonly usage = new Usage();
+  readonly journals: Journals;
   readonly #jobs = new Map<number, Entry>();
   readonly #families = new Families();
   readonly #cancelled = new Cancelled();
@@ -79,10 +78,8 @@ export class Shard {
   readonly #dead = new Set<number>();
   readonly #blocks: Blocks;
   readonly #ended = new Map<string, number>();
-  readonly #guests: Map<string, Guest>;
   readonly #byWorker = new Map<string, Set<number>>();
   readonly #ofTenant = new Map<string, number>();
-  readonly #brokenGuests: ReadonlySet<string>;
   readonly #unreadable: Map<number, Unreadable>;
   #crashed: Crashed;
   #units: Change[][] = [[]];
@@ -96,8 +93,7 @@ export class Shard {
     this.#now = now;
     this.number = loaded.shard;
     this.term = loaded.term;
-    this.#guests = new Map(loaded.guests);
-    this.#brokenGuests = loaded.brokenGuests;
+    this.journals = new Journals(loaded, (change) => this.#note(change));
     this.#unreadable = new Map(loaded.unreadable);
     this.#crashed = loaded.crashed;
     const next = Math.max(loaded.ids.next, blockOfShard(loaded.shard, 0));
@@ -172,19 +168,6 @@ export class Shard {
   putCrashed(crashed: Crashed): void {
     this.#crashed = crashed;
     this.#note({ kind: "crashed", crashed });
-  }
-
-  guest(name: string): Guest | null {
-    return this.#guests.get(name) ?? null;
-  }
-
-  putGuest(name: string, guest: Guest): void {
-    this.#guests.set(name, guest);
-    this.#note({ kind: "guest", name, guest });
-  }
-
-  isBrokenGuest(name: string): boolean {
-    return this.#brokenGuests.has(name);
   }
 
   /** Jobs whose records could not be read, until somebody changes or deletes them. */

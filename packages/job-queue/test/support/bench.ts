@@ -28,6 +28,7 @@ export class Bench {
   crashed: Crashed = {};
   readonly #versions = new Map<number, number>();
   #nextBlock = 0;
+  #floor = 0;
   #term = 1;
 
   readonly #limits: ShardLimits;
@@ -100,6 +101,13 @@ export class Bench {
     if (byId(before) !== byId(after)) throw new Error(`${byId(before)} became ${byId(after)}`);
   }
 
+  /** As from a snapshot that does not know of anything since: ids go on behind a gap. */
+  restore(): void {
+    this.#nextBlock += 16 * 1000;
+    this.#floor = this.#nextBlock;
+    this.reload();
+  }
+
   reload(): void {
     this.shard = this.#load();
   }
@@ -120,6 +128,7 @@ export class Bench {
       crashed,
       brokenGuests: new Set<string>(),
       unreadable: new Map(),
+      floor: this.#floor,
     };
     const shard = new Shard(loaded, this.now, this.#limits);
     for (const change of shard.takeUnits().flat()) this.#write(change);
