@@ -175,6 +175,10 @@ class Router implements JobRouter {
     return this.#taker.take(asked);
   }
 
+  lookAgain(): void {
+    this.#due.tell();
+  }
+
   usage(): readonly TenantUsage[] {
     return [...this.#owners()].flatMap(([, owner]) => owner.usage);
   }

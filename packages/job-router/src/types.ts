@@ -42,6 +42,8 @@ export interface JobRouter extends QueuePort {
   everyShard(command: Command): Promise<ReadonlyMap<number, Answer>>;
   /** Jobs for who serves several tenants or types, each in its turn; waits for the first. */
   take(asked: Take): Promise<readonly TakenJob[]>;
+  /** What `accepts` of a take says has changed: those that wait are asked again at once. */
+  lookAgain(): void;
   /** Where a tenant's jobs stand; null as long as no layout was read. */
   shardOf(tenant: string): number | null;
   /** Whether somebody can be asked just now. */

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { SHARDS } from "@sluice/job-queue";
-import { testZooKeeper, type TestZooKeeper } from "@sluice/testkit";
+import { later, testZooKeeper, type TestZooKeeper, waitFor } from "@sluice/testkit";
+import type { Later } from "../src/ports.ts";
 import { commandOf, getJob, idOf, settled, startRouter, takenOf, type TestRouter } from "./support/routers.ts";
+
+/** Nothing happens by waiting for it: what a test sees was told. */
+const shortTimers: Later = (ms, wake) => (ms >= 5_000 ? () => undefined : later(ms, wake));
 
 let zooKeeper: TestZooKeeper;
 let alone: TestRouter;
@@ -46,9 +50,32 @@ test("who waits gets the job that comes, and who gives up gets none", async () =
 test("a router that stops leaves no term behind, and the next one goes on", async () => {
   const id = idOf(await alone.router.ask("default", commandOf("CreateJob", { name: "kept" })));
   await alone.close();
-  alone = await startRouter(zooKeeper.connect, "api-1");
+  alone = await startRouter(zooKeeper.connect, "api-1", { later: shortTimers });
   await settled(alone);
   expect(takenOf(await alone.router.ask("default", getJob("kept")))?.view.jobID).toBe(id);
+});
+
+test("a waiting taker gets a job at once when its type becomes one that it accepts", async () => {
+  const { router } = alone;
+  const id = idOf(await router.ask("default", commandOf("CreateJob", { name: "handled-later" })));
+  let isHandled = false;
+  let looks = 0;
+  const taking = router.take({
+    worker: "w",
+    tenants: "all",
+    types: ["handled-*"],
+    accepts: () => {
+      looks += 1;
+      return isHandled;
+    },
+    limit: 1,
+    waitMs: 60_000,
+    gone: new AbortController().signal,
+  });
+  await waitFor(() => looks > 0 && router.stats().waiters === 1);
+  isHandled = true;
+  router.lookAgain();
+  expect((await taking).map(({ jobID }) => jobID)).toEqual([id]);
 });
 
 test("without a session a request is surely not done, and that is said", async () => {

@@ -108,7 +108,7 @@ function portsOf(
 ): JobPorts {
   const room = new TenantRoom({ queue, monotonicMs: clock.monotonicMs, jobsPerTenant });
   const handlers = handlersOf(sessions.first, clock);
-  const handled = new HandledTypes(handlers, later);
+  const handled = new HandledTypes(handlers, later, () => router.lookAgain());
   leaving.addEventListener("abort", () => handled.stop(), { once: true });
   exportReady(registry, router, handled, clock.nowMs);
   return {

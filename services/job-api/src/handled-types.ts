@@ -10,15 +10,18 @@ const AGAIN_MS = 2_000;
 export class HandledTypes {
   readonly #open: () => Promise<Handlers | null>;
   readonly #later: Later;
+  readonly #onChange: () => void;
   readonly #expected = new Map<string, { readonly tenant: string; readonly type: string }>();
   #watched: Handlers | null = null;
   #types: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   #stopTimer: (() => void) | null = null;
   #isOver = false;
 
-  constructor(open: () => Promise<Handlers | null>, later: Later) {
+  /** `onChange`: jobs that nobody could take may have a handler now. */
+  constructor(open: () => Promise<Handlers | null>, later: Later, onChange: () => void) {
     this.#open = open;
     this.#later = later;
+    this.#onChange = onChange;
     this.#lookAside();
   }
 
@@ -70,7 +73,9 @@ export class HandledTypes {
 
   async #read(handlers: Handlers): Promise<void> {
     const types = await handlers.types();
-    if (types !== "silence") this.#types = types;
+    if (types === "silence") return;
+    this.#types = types;
+    this.#onChange();
   }
 }
 
