@@ -298,6 +298,43 @@ test("fields may stand in the content, as a JSON object", async () => {
   });
 });
 
+describe("numbers that JavaScript cannot hold stay as they were written", () => {
+  const ID = '{"id":9223372036854775807}';
+  const shownBy = async (name: string, ...lines: readonly string[]): Promise<string> => {
+    await nc.say(...lines);
+    const answer = await nc.say("GetJob", `name: ${name}`, "getMockedJobs: true");
+    return answer.slice(answer.indexOf("{"));
+  };
+
+  test.each([
+    ["in CreateJob", "foo", ["CreateJob", "name: foo", `data: ${ID}`], ID],
+    ["in CreateJobs", "foo", ["CreateJobs", `jobs: [{"name":"foo","data":${ID}}]`], ID],
+    [
+      "beside a key that is ours",
+      "foo",
+      ["CreateJob", "name: foo", 'data: {"mockRequest":true,"id":9223372036854775807}'],
+      '{"mockRequest":true,"id":9223372036854775807}',
+    ],
+  ] as const)("%s", async (_, name, lines, data) => {
+    expect(await shownBy(name, ...lines)).toBe(`{"data":${data},"jobID":1,"name":"foo"}`);
+  });
+
+  test("in the content", async () => {
+    const body = `{"name":"foo","data":${ID}}`;
+    await nc.send(`CreateJob\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    expect(await shownBy("foo", "QueryJob", "jobID: 1")).toBe(`{"data":${ID},"jobID":1,"name":"foo"}`);
+  });
+
+  test("in a unique job that is merged, and two that differ in their last digit are two", async () => {
+    const unique = ["CreateJob", "name: foo", "unique: true"] as const;
+    await nc.say(...unique, `data: ${ID}`);
+    await nc.say(...unique, 'data: {"id":9223372036854775806}');
+    expect(await shownBy("foo", ...unique, 'data: {"other":1}')).toBe(
+      '{"data":{"id":9223372036854775806,"other":1},"jobID":1,"name":"foo"}',
+    );
+  });
+});
+
 describe("a connection for each command", () => {
   const say = (...lines: readonly string[]): Promise<string> => new WireTalk(queue).say(...lines);
 

@@ -295,6 +295,15 @@ describe("C: CreateJob and CreateJobs", () => {
     expect(bench.ask("CreateJob", { name: "a", retryAfter, unique: "true" })).toMatch(/^402 .*unique/);
     const id = bench.create({ retryAfter });
     expect(bench.ask("UpdateJob", { jobID: id, data: "{}", repeat: "HOURLY" })).toMatch(/^402 /);
+    // A second unique job would give the first one its schedule.
+    const second = { name: "job", unique: "true", repeat: "HOURLY" };
+    expect(bench.ask("CreateJob", second)).toBe("402 retryAfter cannot be combined with repeat");
+    expect(bench.create({ ...second, overwrite: "false" })).toBe(id);
+    const both = list([
+      { name: "b", retryAfter },
+      { ...second, name: "b" },
+    ]);
+    expect(bench.ask("CreateJobs", both)).toBe("402 retryAfter cannot be combined with repeat");
   });
 
   describe("C11: unique", () => {

@@ -2,6 +2,7 @@
 import {
   type Caller,
   type Command,
+  fieldsOf,
   isNestedDeeper,
   isStatus,
   parseJobId,
@@ -12,15 +13,7 @@ import {
   STATUS,
   WORKER_BYTES,
 } from "@sluice/job-queue";
-import {
-  type Answer,
-  giveBack,
-  type Later,
-  type QueuePort,
-  statusOnly,
-  textsOf,
-  UNKNOWN_OUTCOME,
-} from "../queue-port.ts";
+import { type Answer, giveBack, type Later, type QueuePort, statusOnly, UNKNOWN_OUTCOME } from "../queue-port.ts";
 import { type Hear, heardQueue } from "../heard.ts";
 import { isPutOff, putOff } from "../put-off.ts";
 import { shownQueue } from "../shown.ts";
@@ -120,9 +113,9 @@ export class Conversation {
     const name = verb.toLowerCase();
     if (ONLY_NEAR.includes(name) && !this.#peer.isNear) return UNAUTHORIZED;
     if (isNestedDeeper(content, REQUEST_DEPTH)) return STATUS.tooDeep;
-    const body = content === "" ? {} : objectOf(content);
-    if (body === null) return STATUS.invalidJson;
-    const lowered = Object.entries(textsOf(body)).map(([key, text]) => [key.toLowerCase(), text] as const);
+    if (content !== "" && !isObject(content)) return STATUS.invalidJson;
+    const given = content === "" ? [] : fieldsOf(content);
+    const lowered = given.map(([key, text]) => [key.toLowerCase(), text] as const);
     const fields: Record<string, string> = { ...Object.fromEntries(lowered), ...Object.fromEntries(headers) };
     if (name === "query") return readQuery(fields["query"] ?? "", fields["after"] ?? "", tenant);
     const caller = callerIn(fields, this.#peer.name);
@@ -182,11 +175,11 @@ function readQuery(query: string, rawAfter: string, tenant: string): Command | S
   return after === null ? STATUS.malformed("after") : { verb: "ListJobs", tenant, after };
 }
 
-function objectOf(content: string): Readonly<Record<string, unknown>> | null {
+function isObject(content: string): boolean {
   try {
     const value: unknown = JSON.parse(content);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return typeof value === "object" && value !== null && !Array.isArray(value);
   } catch {
-    return null;
+    return false;
   }
 }

@@ -3,6 +3,7 @@
  * keeps few events, so that these stand in the job's data, where the document's own schema has them; the shard writes them,
  * whatever a caller sends. A job whose data stand in the store of blobs has its events alone.
  */
+import { membersOf, printMembers } from "../json-text.ts";
 import { CONTAINER_STATES_KEPT } from "../limits.ts";
 import { parseJson, type Job, type JobEvent } from "../records.ts";
 import type { State } from "../states.ts";
@@ -96,8 +97,9 @@ export function withStates(before: Job, after: Job): Job {
   const states = isMoved
     ? [...withStep(kept, before.step ?? ""), { State: containerPhase(after.state), Step: "", Date: iso(event[0]) }]
     : kept;
-  const data = parseJson(after.data);
-  return changed(after, { data: JSON.stringify({ ...(isObject(data) ? data : {}), States: bounded(states) }) });
+  const isData = isObject(parseJson(after.data));
+  const data = new Map(isData ? membersOf(after.data) : []).set("States", JSON.stringify(bounded(states)));
+  return changed(after, { data: printMembers(data) });
 }
 
 /** The first one, and the last ones. */

@@ -127,13 +127,19 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
     let { text } = job.data;
     if (job.unique && known !== null) {
       if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
+      if (job.overwrite && known.offersAgain && job.repeat !== null && !mock) return STATUS.retryAfterAndRepeat;
       const merged = job.overwrite ? mergedFields(known, job.data) : null;
       if (merged !== null && isTooLarge(merged.data)) return STATUS.malformed("data");
       const sealed = merged && sealProblem(tenant, { ...known, name: job.name }, { ...merged, name: job.name });
       if (sealed !== null) return sealed;
       found.set(key, { ...known, ...merged });
       text = merged?.data ?? "";
-    } else if (known === null) found.set(key, { parent: job.parent ?? undefined, ...dataFields(job.data) });
+    } else if (known === null)
+      found.set(key, {
+        parent: job.parent ?? undefined,
+        offersAgain: job.retryAfter !== null,
+        ...dataFields(job.data),
+      });
     plans.push({ job, mock, bytes: bytesOf(job.name, text) });
   }
   return { plans };
@@ -147,12 +153,16 @@ function parentProblem(shard: Shard, parent: Job | null): Status | null {
   return parent.parent === undefined ? null : STATUS.grandchild;
 }
 
-type Found = DataFields & { readonly parent: number | undefined };
+interface Found extends DataFields {
+  readonly parent: number | undefined;
+  /** It has a retryAfter. */
+  readonly offersAgain: boolean;
+}
 
 function existing(shard: Shard, tenant: string, name: string, mock: boolean): Found | null {
   const id = shard.named(tenant, name, mock);
   const job = id === null ? null : shard.job(id);
-  return job && { data: job.data, dataRef: job.dataRef, parent: job.parent };
+  return job && { data: job.data, dataRef: job.dataRef, parent: job.parent, offersAgain: job.retryAfter !== undefined };
 }
 
 const knownJob = (shard: Shard, tenant: string, { job, mock }: Plan): number | null =>

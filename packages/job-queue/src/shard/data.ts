@@ -3,6 +3,7 @@
  * `retryAfterCount`. They are fields of the record; they are taken out of what comes in and put into what is shown.
  */
 import type { BlobRef } from "../blobs.ts";
+import { isSameJson, membersOf, mergedText, printMembers } from "../json-text.ts";
 import { DATA_DEPTH, TREE_BYTES } from "../limits.ts";
 import { isNestedDeeper } from "../nesting.ts";
 import { parseJson, type Job } from "../records.ts";
@@ -29,15 +30,22 @@ export function readData(text: string): GivenData | Status {
   if (isNestedDeeper(text, DATA_DEPTH)) return STATUS.tooDeep;
   const value = parseJson(text);
   if (!isObject(value)) return STATUS.badData;
-  const { mockRequest, retryAfterCount, ...rest } = value;
+  const { mockRequest, retryAfterCount } = value;
   const clean = mockRequest === undefined && retryAfterCount === undefined;
   const count = typeof retryAfterCount === "string" ? Number(retryAfterCount) : retryAfterCount;
   return {
-    text: clean ? text.trim() : JSON.stringify(rest),
+    text: clean ? text.trim() : withoutOurs(text),
     mock: mockRequest !== undefined && mockRequest !== false && mockRequest !== 0 && mockRequest !== "",
     retryAfterCount: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
     last: value["delete"] === true || value["delete"] === "true",
   };
+}
+
+function withoutOurs(text: string): string {
+  const members = new Map(membersOf(text));
+  members.delete("mockRequest");
+  members.delete("retryAfterCount");
+  return printMembers(members);
 }
 
 /** With our keys in front, and the rest as it came. */
@@ -59,23 +67,6 @@ export function joinObjects(first: string, second: string): string {
     .join(",")}}`;
 }
 
-/** RFC 7396: objects are merged, null deletes, all else replaces. */
-function mergeData(old: string, patch: string): string {
-  return JSON.stringify(merge(parseJson(old), parseJson(patch)));
-}
-
-function merge(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const merged = new Map<string, unknown>(isObject(target) ? Object.entries(target) : []);
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key);
-    else merged.set(key, merge(merged.get(key), value));
-  }
-  return Object.fromEntries(merged);
-}
-
-const sameData = (a: string, b: string): boolean => JSON.stringify(parseJson(a)) === JSON.stringify(parseJson(b));
-
 export const isTooLarge = (text: string): boolean =>
   text.length > TREE_BYTES / 4 && Buffer.byteLength(text) > TREE_BYTES;
 
@@ -88,5 +79,5 @@ export const dataFields = ({ text, ref }: GivenData): DataFields => ({ data: tex
 export function mergedFields(old: DataFields | Job, given: GivenData): DataFields | null {
   if (old.dataRef !== undefined || given.ref !== undefined)
     return old.dataRef?.sha256 === given.ref?.sha256 ? null : dataFields(given);
-  return sameData(old.data, given.text) ? null : { data: mergeData(old.data, given.text), dataRef: undefined };
+  return isSameJson(old.data, given.text) ? null : { data: mergedText(old.data, given.text), dataRef: undefined };
 }

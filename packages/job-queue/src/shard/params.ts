@@ -1,5 +1,5 @@
 /** The named texts of a request. */
-import type { JsonObject } from "./data.ts";
+import { fieldsOf } from "../json-text.ts";
 import { type Status, STATUS } from "./statuses.ts";
 
 /** Names are found in any case. */
@@ -10,14 +10,10 @@ export class Params {
     this.#texts = new Map(Object.entries(fields).map(([name, text]) => [name.toLowerCase(), text]));
   }
 
-  /** One job of a CreateJobs. What is no text becomes its JSON; what the whole request says counts where the job is silent. */
-  static ofJson(fields: JsonObject, mockRequest: string | null): Params {
-    const texts = Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
-    ]);
+  /** One job of a CreateJobs, as JSON text. What is no text stays as it was written; what the whole request says counts where the job is silent. */
+  static ofJson(fields: string, mockRequest: string | null): Params {
     const common = mockRequest === null ? {} : { mockRequest };
-    return new Params({ ...common, ...(Object.fromEntries(texts) as Record<string, string>) });
+    return new Params({ ...common, ...Object.fromEntries(fieldsOf(fields)) });
   }
 
   text(name: string): string | null {

@@ -3,6 +3,7 @@
  * theirs into the same form. What can be refused without looking at any job is refused here.
  */
 import { parseJobId } from "../ids.ts";
+import { itemsOf } from "../json-text.ts";
 import {
   DATA_BYTES,
   JOBS_PER_COMMAND,
@@ -86,7 +87,7 @@ function readJobs(params: Params, field: string): Reading<readonly NewJob[]> {
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject)) return STATUS.invalidJson;
   if (list.length > JOBS_PER_COMMAND) return STATUS.malformed(field);
   const jobs = [];
-  for (const each of list) {
+  for (const each of itemsOf(text)) {
     const job = readNewJob(Params.ofJson(each, params.text("mockRequest")));
     if (isStatus(job)) return job;
     jobs.push(job);
