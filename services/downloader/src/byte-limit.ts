@@ -8,8 +8,8 @@ export interface ByteLimits {
 }
 
 /**
- * How many bytes a file of undeclared size may have: a server that announced 1 KB must not fill the volume. Jobs of
- * unknown size were let in on the volume's reserve, and only the general limit holds for their files.
+ * How many bytes a file of undeclared size may have: a server that announced 1 KB must not fill the volume. Where nothing
+ * was estimated the general limit holds, and the room that the volume has (volume-guard.ts).
  */
 export function byteLimit(estimatedJobBytes: number, limits: ByteLimits): number {
   if (estimatedJobBytes === 0) return limits.fileMaxBytes;

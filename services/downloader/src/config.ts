@@ -6,6 +6,7 @@ import {
   type Environment,
   parseConfig,
   port,
+  ratio,
   wholeNumber,
 } from "@sluice/stage-runtime";
 import { z } from "zod";
@@ -29,6 +30,8 @@ export const downloaderConfig = baseConfig.extend({
   /** A file of undeclared size is cut off at so many times its job's estimate, but not below the floor. */
   OVERRUN_FACTOR: wholeNumber({ min: 1, max: 1_000 }).default(10),
   OVERRUN_FLOOR_BYTES: wholeNumber({ min: 1 }).default(100_000_000),
+  /** The provisioner's: what was promised no room grows only while the volume is used up to this share. */
+  SPACE_LIMIT: ratio().default(0.8),
   /** What a container may hold. */
   UNPACK_MAX_ENTRIES: wholeNumber({ min: 1 }).default(500_000),
   /** Folders above a file in it. */

@@ -10,12 +10,13 @@ export async function unpackContainer(
   claim: ClaimFolder,
   limits: Partial<ArchiveLimits>,
   ctx: JobContext,
+  onBytes: (unpacked: number) => void,
 ): Promise<Outcome<Unpacked>> {
   const name = await containerName(claim);
   if (!name.ok) return name;
   const cleared = await startOver(claim);
   if (!cleared.ok) return cleared;
-  const unpacked = await unpackListed(claim, name.value, limits, ctx);
+  const unpacked = await unpackListed(claim, name.value, limits, ctx, onBytes);
   if (!unpacked.ok) return unpacked;
   await ctx.failpoint("afterUnpack");
   const removed = await claim.top.remove(CONTAINER_FOLDER);
@@ -42,6 +43,7 @@ async function unpackListed(
   name: string,
   limits: Partial<ArchiveLimits>,
   ctx: JobContext,
+  onBytes: (unpacked: number) => void,
 ): Promise<Outcome<Unpacked>> {
   const list = await beginContents(claim);
   if (!list.ok) return list;
@@ -49,7 +51,10 @@ async function unpackListed(
   const unpacked = await unpackTo(claim.top, name, claim.producer, {
     limits,
     signal: ctx.signal,
-    onProgress: (doneBytes) => ctx.progress({ doneBytes, totalBytes: null, note: `unpacking: ${files} files here` }),
+    onProgress: (doneBytes) => {
+      onBytes(doneBytes);
+      ctx.progress({ doneBytes, totalBytes: null, note: `unpacking: ${files} files here` });
+    },
     onFile: async (file) => {
       files += 1;
       await list.value.add(file);

@@ -8,7 +8,8 @@ import { unpackContainer } from "./container.ts";
 import { type FileVerdict, verdictOnContainer } from "./file-verdict.ts";
 import { type Download, obtainFile } from "./obtain-file.ts";
 import { Tally } from "./tally.ts";
-import { clearUp, openWorkplace, type Workplace } from "./workplace.ts";
+import type { Stay, VolumeGuard } from "./volume-guard.ts";
+import { clearUp, giveRoomBack, openWorkplace, type Workplace } from "./workplace.ts";
 
 export interface DownloaderParts {
   readonly folder: WorkingFolder;
@@ -19,6 +20,8 @@ export interface DownloaderParts {
   /** Files of one job fetched at once. */
   readonly filesAtOnce: number;
   readonly diskFullWaitMs: number;
+  /** Knows whether there is room for what nobody had promised. */
+  readonly guard: Pick<VolumeGuard, "enter">;
   /** Sees what became of every file: for the counters. */
   readonly onFile: (verdict: FileVerdict) => void;
 }
@@ -30,20 +33,61 @@ export function downloadingStage(parts: DownloaderParts): JobStage {
 async function download(job: Job, ctx: JobContext, parts: DownloaderParts): Promise<Outcome> {
   const workplace = await openWorkplace(job, parts.folder);
   if (!workplace.ok) return diskTrouble(workplace.error, parts.diskFullWaitMs);
-  const tally = await obtainAll(job, ctx, parts, workplace.value);
+  const stay = parts.guard.enter(job.spaceNeeded);
+  const guarded = { ...ctx, signal: AbortSignal.any([ctx.signal, stay.signal]) };
+  try {
+    return await bring(job, guarded, parts, { ...workplace.value, stay });
+  } catch (error) {
+    if (ctx.signal.aborted || !stay.signal.aborted) throw error;
+    return await outgrown(job, ctx, parts, workplace.value);
+  } finally {
+    stay.leave();
+  }
+}
+
+interface Visit extends Workplace {
+  readonly stay: Stay;
+}
+
+async function bring(job: Job, ctx: JobContext, parts: DownloaderParts, visit: Visit): Promise<Outcome> {
+  const tally = await obtainAll(job, ctx, parts, visit);
   ctx.signal.throwIfAborted();
   const trouble = tally.trouble(parts.diskFullWaitMs);
   if (trouble !== undefined) return trouble;
-  if (!isContainer(job.configuration)) return conclude(job, ctx, parts, workplace.value, tally);
+  if (!isContainer(job.configuration)) return conclude(job, ctx, parts, visit, tally);
   await ctx.failpoint("afterFetch");
-  return unpack(job, ctx, parts, workplace.value);
+  return unpack(job, ctx, parts, visit, tally.bytes);
+}
+
+/** Waits longer after each attempt: others' jobs may have to end first. */
+const OUTGROWN_FACTOR = 4;
+
+/**
+ * It took more than was known before, and the volume has no room for that. What it has goes, so that it is in nobody's
+ * way while it waits. The attempt counts: a server that never stops sending must not keep the job for ever.
+ */
+async function outgrown(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Outcome> {
+  const cleared = await giveRoomBack(job, parts.folder, workplace);
+  if (!cleared.ok) return diskTrouble(cleared.error, parts.diskFullWaitMs);
+  const known = job.spaceNeeded === 0 ? "its size was not known" : `${job.spaceNeeded} bytes were expected`;
+  const why = `it takes more room than the working volume has left: ${known}`;
+  ctx.log.warn({ why }, "the download was stopped, and its files removed");
+  return retry("DOWNLOAD_FAILED", why, parts.diskFullWaitMs * OUTGROWN_FACTOR ** (job.attempt - 1));
 }
 
 /** The container makes way for what was in it. */
-async function unpack(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Outcome> {
-  const unpacked = await unpackContainer(workplace.claim, parts.archiveLimits, ctx);
+async function unpack(
+  job: Job,
+  ctx: JobContext,
+  parts: DownloaderParts,
+  visit: Visit,
+  containerBytes: number,
+): Promise<Outcome> {
+  const unpacked = await unpackContainer(visit.claim, parts.archiveLimits, ctx, (bytes) =>
+    visit.stay.took(containerBytes + bytes),
+  );
   ctx.signal.throwIfAborted();
-  if (unpacked.ok) return conclude(job, ctx, parts, workplace, unpacked.value);
+  if (unpacked.ok) return conclude(job, ctx, parts, visit, unpacked.value);
   const tally = new Tally();
   tally.add("", verdictOnContainer(unpacked.error));
   return tally.trouble(parts.diskFullWaitMs) ?? retry("UNEXPECTED", unpacked.error.message);
@@ -63,7 +107,7 @@ async function conclude(
   return done({ keepFiles: true, spaceNeeded: Math.max(1, bytes) });
 }
 
-async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, workplace: Workplace): Promise<Tally> {
+async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, visit: Visit): Promise<Tally> {
   const tally = new Tally();
   const maxBytes = byteLimit(job.spaceNeeded, parts.limits);
   const profile = job.configuration.profile_name;
@@ -73,17 +117,18 @@ async function obtainAll(job: Job, ctx: JobContext, parts: DownloaderParts, work
     const name = item.ok ? item.file.name : "";
     const onProgress = (bytes: number): void => {
       tally.progressOf(name, bytes);
+      visit.stay.took(tally.bytesHere);
       show();
     };
     const verdict = item.ok
-      ? await obtainFile(item.file, workplace, parts.download, { profile, maxBytes, signal, onProgress })
+      ? await obtainFile(item.file, visit, parts.download, { profile, maxBytes, signal, onProgress })
       : ({ kind: "never", ...item.problem } as const);
     parts.onFile(verdict);
     const answer = tally.add(name, verdict);
     show();
     return answer;
   };
-  const files = filesToFetch(job.configuration, workplace.kept);
+  const files = filesToFetch(job.configuration, visit.kept);
   await eachAtMost(files, parts.filesAtOnce, obtain, [ctx.signal]);
   return tally;
 }

@@ -1,9 +1,10 @@
-import { createEgress, downloadTo, openCredentials, policyOf } from "@sluice/safe-io";
+import { createEgress, downloadTo, openCredentials, policyOf, volumeSpace } from "@sluice/safe-io";
 import { makeLog, runService, stampedFolder } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { loadConfig } from "./config.ts";
 import { downloadingStage } from "./download.ts";
 import { countFiles } from "./metrics.ts";
+import { VolumeGuard } from "./volume-guard.ts";
 
 const config = loadConfig(process.env);
 const log = makeLog("downloader", config.LOG_LEVEL);
@@ -14,6 +15,15 @@ const egress = createEgress({
   connectionsPerHost: config.CONNECTIONS_PER_HOST,
   idleTimeoutMs: config.DOWNLOAD_IDLE_TIMEOUT_MS,
   totalTimeoutMs: config.DOWNLOAD_TIMEOUT_MS,
+});
+
+const guard = new VolumeGuard({
+  space: async () => {
+    const space = await volumeSpace(folder.root);
+    return space.ok ? space.value : null;
+  },
+  limit: config.SPACE_LIMIT,
+  floorBytes: config.OVERRUN_FLOOR_BYTES,
 });
 
 await runService({
@@ -40,6 +50,7 @@ await runService({
       },
       filesAtOnce: config.FILES_AT_ONCE,
       diskFullWaitMs: config.DISK_FULL_WAIT_MS,
+      guard,
       onFile: countFiles(registry),
     }),
   ],

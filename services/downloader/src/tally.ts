@@ -38,13 +38,18 @@ export class Tally {
     return this.#bytes;
   }
 
+  /** With files that are not whole yet. */
+  get bytesHere(): number {
+    return [...this.#inFlight.values()].reduce((sum, bytes) => sum + bytes, this.#bytes);
+  }
+
   get files(): number {
     return this.#files;
   }
 
   /** `estimated` may be too low: the total is never shown below what is there. */
   progress(estimatedBytes: number): Progress {
-    const doneBytes = [...this.#inFlight.values()].reduce((sum, bytes) => sum + bytes, this.#bytes);
+    const doneBytes = this.bytesHere;
     const totalBytes = estimatedBytes === 0 ? null : Math.max(estimatedBytes, doneBytes);
     return { doneBytes, totalBytes, note: `${this.#files} files here` };
   }

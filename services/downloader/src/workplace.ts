@@ -61,3 +61,14 @@ export async function clearUp(job: Job, folder: WorkingFolder, { claim, kept }: 
   } else if (there?.ok === false && there.error.code !== "NOT_FOUND") return there;
   return folder.pruneClaims(job, job.files === null ? [job.claim] : [job.files, job.claim]);
 }
+
+/** Everything that this claim and those before it have brought, but for the files that count. */
+export async function giveRoomBack(
+  job: Job,
+  folder: WorkingFolder,
+  { claim }: Pick<Workplace, "claim">,
+): Promise<Outcome<void>> {
+  const cleared = await claim.top.clear();
+  if (!cleared.ok) return cleared;
+  return folder.pruneClaims(job, job.files === null ? [job.claim] : [job.files, job.claim]);
+}

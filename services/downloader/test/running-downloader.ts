@@ -27,6 +27,7 @@ import {
 import { openWorkingFolder } from "@sluice/working-folder";
 import { downloaderConfig } from "../src/config.ts";
 import { downloadingStage } from "../src/download.ts";
+import { VolumeGuard } from "../src/volume-guard.ts";
 import { type ContentServer, startContentServer } from "./content-server.ts";
 
 export interface Options {
@@ -95,6 +96,7 @@ export async function startDownloader(options: Options = {}, duty = true): Promi
       archiveLimits: {},
       filesAtOnce: 2,
       diskFullWaitMs: 60_000,
+      guard: new VolumeGuard({ space: () => Promise.resolve(null), limit: 0.8, floorBytes: 1_000 }),
       onFile: () => undefined,
     });
     const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };

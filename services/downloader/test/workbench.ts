@@ -8,6 +8,7 @@ import type { JobContext, Outcome, Progress } from "@sluice/stage-runtime";
 import { openWorkingFolder } from "@sluice/working-folder";
 import { type DownloaderParts, downloadingStage } from "../src/download.ts";
 import type { FileVerdict } from "../src/file-verdict.ts";
+import { VolumeGuard } from "../src/volume-guard.ts";
 import { type ContentServer, startContentServer } from "./content-server.ts";
 
 export const BID = batchId(1);
@@ -15,6 +16,7 @@ export const JID = jobId(7);
 
 export interface JobOptions {
   readonly token?: number;
+  readonly attempt?: number;
   readonly files?: number | null;
   /** Of the tree, and of the claim whose files count. */
   readonly epoch?: number;
@@ -58,6 +60,7 @@ export async function openWorkbench(
     archiveLimits: { maxEntries: 100, maxBytes: 1_000_000, maxRatio: 100, ratioFloorBytes: 100_000 },
     filesAtOnce: 3,
     diskFullWaitMs: 60_000,
+    guard: new VolumeGuard({ space: () => Promise.resolve(null), limit: 0.8, floorBytes: 1_000 }),
     onFile: (verdict) => files.push(verdict),
     ...parts,
   });
@@ -93,12 +96,20 @@ export async function openWorkbench(
 }
 
 function aJob(configuration: Partial<JobConfiguration>, options: JobOptions): Job {
-  const { token = 5, files = null, spaceNeeded = 0, epoch = FIRST_EPOCH, filesEpoch = FIRST_EPOCH } = options;
+  const {
+    token = 5,
+    attempt = 1,
+    files = null,
+    spaceNeeded = 0,
+    epoch = FIRST_EPOCH,
+    filesEpoch = FIRST_EPOCH,
+  } = options;
   return {
     id: JID,
     batchId: BID,
     batchEpoch: FIRST_EPOCH,
     configuration: { payload_type: "file", payload_url: "", ...configuration },
+    attempt,
     claim: { epoch, token },
     files: files === null ? null : { epoch: filesEpoch, token: files },
     spaceNeeded,
