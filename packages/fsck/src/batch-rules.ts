@@ -1,5 +1,5 @@
 /** What must hold of one batch at rest, and how it is mended. Pure. */
-import { type BatchState, type Bucket, BUCKETS, paths, records } from "@sluice/queue-core";
+import { type BatchState, type Bucket, BUCKETS, isOurBatch, paths, records } from "@sluice/queue-core";
 import type { BatchFacts, RuleContext, Suspicion } from "./facts.ts";
 import { createOp, deleteOp, goneOps, lockSuspicion, sizeSuspicions, unchanged, urlSuspicions } from "./mending.ts";
 
@@ -10,8 +10,24 @@ const OVER: ReadonlySet<BatchState> = new Set(["Completed", "Deleted"]);
 const REPORTED: ReadonlySet<BatchState> = new Set(["Reporting", "UpdateReporting", "Completed"]);
 const RESTS: ReadonlySet<BatchState> = new Set(["Held", "Completed", "Deleted"]);
 
-export const judgeBatch: Rule = (batch, context) =>
-  batch.exists ? RULES_OF_A_BATCH.flatMap((rule) => rule(batch, context)) : orphans(batch);
+export const judgeBatch: Rule = (batch, context) => {
+  if (!batch.exists) return orphans(batch);
+  return isForeign(batch) ? foreign(batch, context) : RULES_OF_A_BATCH.flatMap((rule) => rule(batch, context));
+};
+
+/** Neither made here nor imported: Merritt's own, and not ours to touch. */
+const isForeign = (batch: BatchFacts): boolean =>
+  !isOurBatch({ isExpanded: batch.expansion !== null, isListed: batch.entries.length > 0, jobs: jobsOf(batch) });
+
+const foreign: Rule = (batch) => [
+  {
+    rule: "IMPORT",
+    path: paths.batch(batch.id),
+    what: `${batch.status?.value?.status ?? "without a status"}, ${jobsOf(batch)} jobs: no record that it was made here or imported`,
+    sinceMs: since(batch),
+    mend: { human: "bring it in with `sluice import`, which says what is in the way; until then nobody works on it" },
+  },
+];
 
 const since = (batch: BatchFacts): number | null => batch.status?.node.stat.mtime ?? null;
 const stateOf = (batch: BatchFacts): BatchState | null => batch.status?.value?.status ?? null;

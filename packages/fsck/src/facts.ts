@@ -38,6 +38,8 @@ export interface JobFacts {
   readonly entries: readonly Place[];
   readonly buckets: readonly { readonly batch: BatchId; readonly bucket: Bucket }[];
   readonly batch: Fact<BatchStatus> | null;
+  /** Of the batches that it names or that list it, those that this fleet has expanded or imported. */
+  readonly taken: readonly BatchId[];
   /** Retries of which callbacks wait, with their nodes' versions. */
   readonly callbacks: readonly { readonly retry: number; readonly version: number }[];
 }
@@ -117,6 +119,7 @@ export const RULES = {
   "I-37": "the audit's chain is whole",
   "I-38": "nodes have at most 64 KB, queues fewer than 50,000 entries",
   "I-39": "no URL carries a user name or password",
+  IMPORT: "every batch and job was made here, or imported",
   INDEX: "/fleet/batches lists each batch under its status, and no other",
   ORPHAN: "nothing under /fleet outlives its job or batch",
   STATES: "a batch has its four buckets",

@@ -15,8 +15,28 @@ import { createOp, deleteOp, goneOps, lockSuspicion, sizeSuspicions, unchanged, 
 
 type Rule = (job: JobFacts, context: RuleContext) => readonly Suspicion[];
 
-export const judgeJob: Rule = (job, context) =>
-  job.exists ? RULES_OF_A_JOB.flatMap((rule) => rule(job, context)) : ghosts(job);
+export const judgeJob: Rule = (job, context) => {
+  if (!job.exists) return ghosts(job);
+  return isForeign(job) ? homeless(job, context) : RULES_OF_A_JOB.flatMap((rule) => rule(job, context));
+};
+
+/** Neither made here nor imported: Merritt's own, and not ours to judge or to touch. */
+const isForeign = ({ history, bid, taken }: JobFacts): boolean =>
+  history === null && (bid?.value == null || !taken.includes(bid.value));
+
+/** The finding about its batch speaks for it, where there is one. */
+const homeless: Rule = (job) =>
+  job.batch !== null
+    ? []
+    : [
+        {
+          rule: "IMPORT",
+          path: paths.job(job.id),
+          what: "was never imported, and its batch is not there",
+          sinceMs: since(job),
+          mend: { human: "find out in the old queue what became of it, then remove it by hand" },
+        },
+      ];
 
 /** Written last: a status, else the node of the job. */
 const since = (job: JobFacts): number | null => job.status?.node.stat.mtime ?? null;
@@ -34,7 +54,9 @@ function ghosts(job: JobFacts): readonly Suspicion[] {
   });
   return [
     ...job.entries.map((place) => ghost("I-07", paths.queueEntry(place.state, place.priority, id), 0)),
-    ...job.buckets.map(({ batch, bucket }) => ghost("I-07", paths.bucketEntry(batch, bucket, id), 0)),
+    ...job.buckets
+      .filter(({ batch }) => job.taken.includes(batch))
+      .map(({ batch, bucket }) => ghost("I-07", paths.bucketEntry(batch, bucket, id), 0)),
     ...(job.history === null ? [] : [ghost("ORPHAN", paths.fleetJob(id), job.history.node.stat.version)]),
     ...job.callbacks.map(({ retry, version }) => ghost("ORPHAN", paths.callback(id, retry), version)),
   ];

@@ -40,7 +40,7 @@ function assemble(
   id: JobId,
   nodes: readonly (Node | null)[],
   listed: Listed,
-  batch: Node | null,
+  { batch, taken }: { readonly batch: Node | null; readonly taken: readonly BatchId[] },
   callbacks: JobFacts["callbacks"],
 ): JobFacts {
   const [job, bid, status, priority, configuration, space, history, lock] = nodes;
@@ -56,6 +56,7 @@ function assemble(
     lock: lock ?? null,
     ...listed,
     batch: factOf(records.batchStatus, batch),
+    taken,
     callbacks,
   };
 }
@@ -69,17 +70,24 @@ export async function readJobPage(
   if (!answers.ok) return null;
   const pages = subjects.map((_, i) => answers.value.slice(i * OWN, (i + 1) * OWN).map(nodeOf));
   const bids = pages.map((nodes) => factOf(records.bid, nodes[1])?.value ?? null);
-  const batches = [...new Set(bids.filter((bid) => bid !== null))];
-  const statuses =
-    batches.length === 0 ? null : await session.readMany(batches.map((b) => ({ get: paths.batchStatus(b) })));
-  if (statuses?.ok === false) return null;
+  const named = subjects.map(({ listed }, i) => batchesOf(listed, bids[i] ?? null));
+  const batches = [...new Set(named.flat())];
+  const reads = batches.flatMap((b) => [{ get: paths.batchStatus(b) }, { get: paths.expansion(b) }]);
+  const there = reads.length === 0 ? null : await session.readMany(reads);
+  if (there?.ok === false) return null;
+  const node = (at: number): Node | null => nodeOf(there?.value[at]);
+  const isTaken = (id: BatchId): boolean => node(2 * batches.indexOf(id) + 1) !== null;
   return subjects.map(({ subject, listed }, i) => {
     const bid = bids[i] ?? null;
-    const batch = bid === null ? null : nodeOf(statuses?.value[batches.indexOf(bid)]);
+    const batch = bid === null ? null : node(2 * batches.indexOf(bid));
     const callbacks = subject.callbacks.map((retry) => ({ retry, version: 0 }));
-    return assemble(subject.id, pages[i] ?? [], listed, batch, callbacks);
+    return assemble(subject.id, pages[i] ?? [], listed, { batch, taken: (named[i] ?? []).filter(isTaken) }, callbacks);
   });
 }
+
+const batchesOf = ({ buckets }: Pick<Listed, "buckets">, bid: BatchId | null): readonly BatchId[] => [
+  ...new Set([...buckets.map(({ batch }) => batch), ...(bid === null ? [] : [bid])]),
+];
 
 /**
  * Everything of one job in one multiRead, which ZooKeeper answers from one moment: a move is there whole or not at all.
@@ -103,6 +111,7 @@ export async function readJobNow(session: Session, subject: JobSubject): Promise
     ...places.map((place) => paths.queueEntry(place.state, place.priority, id)),
     ...buckets.map(({ batch, bucket }) => paths.bucketEntry(batch, bucket, id)),
     ...subject.callbacks.map((retry) => paths.callback(id, retry)),
+    ...batches.map(paths.expansion),
     ...(bid === null ? [] : [paths.batchStatus(bid)]),
   ];
   const answers = await session.readMany(wanted.map((get): Read => ({ get })));
@@ -115,7 +124,9 @@ export async function readJobNow(session: Session, subject: JobSubject): Promise
     const node = nodes[at++];
     return node ? [{ retry, version: node.stat.version }] : [];
   });
-  const facts = assemble(id, nodes.slice(0, OWN), listed, bid === null ? null : (nodes[at] ?? null), callbacks);
+  const taken = there(batches);
+  const batch = bid === null ? null : (nodes[at] ?? null);
+  const facts = assemble(id, nodes.slice(0, OWN), listed, { batch, taken }, callbacks);
   const same = (facts.bid?.value ?? null) === bid && (facts.priority?.value ?? null) === priority;
   return same ? facts : "again";
 }

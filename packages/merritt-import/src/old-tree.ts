@@ -1,5 +1,5 @@
 /** What CDL's libraries left in the tree, as plain facts for a planner that reads nothing itself. */
-import type { BatchId, Bucket, JobId } from "@sluice/queue-core";
+import type { BatchId, BatchState, Bucket, JobId } from "@sluice/queue-core";
 
 export interface OldNode {
   readonly data: Buffer;
@@ -49,14 +49,21 @@ export interface OldTree {
   readonly others: readonly string[];
 }
 
+/** What stands under /fleet of one batch. Its place in an index alone says nothing: not only an import writes there. */
+export interface TargetBatch {
+  readonly entries: readonly { readonly state: BatchState; readonly version: number }[];
+  readonly isExpanded: boolean;
+  readonly isDue: boolean;
+}
+
 /** What the tree that it goes to holds of ours already. */
 export interface TargetFacts {
   /** By job: the op that its history began with; "" when it cannot be read. */
   readonly jobs: ReadonlyMap<JobId, string>;
   /** Jobs that stand there in whatever form. */
   readonly takenJobs: ReadonlySet<JobId>;
-  /** Batches that our index lists. */
-  readonly batches: ReadonlySet<BatchId>;
+  /** Batches that something under /fleet names. */
+  readonly batches: ReadonlyMap<BatchId, TargetBatch>;
   /** Batches that stand there, with the UUID that their submission names. */
   readonly takenBatches: ReadonlyMap<BatchId, string>;
 }

@@ -71,10 +71,18 @@ function uuidOps(uuid: string | undefined, id: PlannedJob["batch"], there: reado
 }
 
 /** Its last write: from here on our services see it. */
-export function sealOps({ old, plan }: BatchToBring, report: StatusReport | null, inPlace: boolean): readonly Op[] {
+export function sealOps(
+  { old, plan, there }: BatchToBring,
+  report: StatusReport | null,
+  inPlace: boolean,
+): readonly Op[] {
   const { id, expansion } = plan;
+  const listed = there?.entries ?? [];
   return [
-    create(paths.fleetBatch(plan.to, id)),
+    ...listed.flatMap(({ state, version }): Op[] =>
+      state === plan.to ? [] : [{ op: "delete", path: paths.fleetBatch(state, id), version }],
+    ),
+    ...(listed.some(({ state }) => state === plan.to) ? [] : [create(paths.fleetBatch(plan.to, id))]),
     ...(inPlace
       ? [
           nodeOp(paths.batchStatus(id), plan.status, old.nodes.get("status")),
@@ -87,6 +95,6 @@ export function sealOps({ old, plan }: BatchToBring, report: StatusReport | null
       ? []
       : [create(paths.expansion(id), records.expansion.encode({ ...expansion, created: expansion.rows, digest: "" }))]),
     ...(report === null ? [] : [create(paths.batchReport(id), records.statusReport.encode(report))]),
-    ...(plan.due ? [create(paths.dueBatch(id))] : []),
+    ...(plan.due && there?.isDue !== true ? [create(paths.dueBatch(id))] : []),
   ];
 }

@@ -1,6 +1,6 @@
 /** The whole import as a list that can be read before anything is written. Pure. */
 import type { BatchId } from "@sluice/queue-core";
-import type { OldBatch, OldJob, OldTree, TargetFacts } from "./old-tree.ts";
+import type { OldBatch, OldJob, OldTree, TargetBatch, TargetFacts } from "./old-tree.ts";
 import type { OldFiles } from "./payload.ts";
 import { batchUuidIn, planBatch, type PlannedBatch } from "./plan-batch.ts";
 import { type Cannot, importOp, planJob, type PlannedJob } from "./plan-job.ts";
@@ -18,6 +18,8 @@ export interface BatchToBring {
   readonly plan: PlannedBatch;
   /** It stands in the target already, brought by a run that was broken off. */
   readonly framed: boolean;
+  /** What stands under /fleet of it, though it was not brought to its end. */
+  readonly there: TargetBatch | null;
   readonly jobs: readonly { readonly old: OldJob; readonly plan: PlannedJob }[];
 }
 
@@ -54,7 +56,7 @@ export function planImport(tree: OldTree, target: TargetFacts, options: PlanOpti
   const already = { batches: 0, jobs: 0 };
   for (const old of tree.batches) {
     const jobs = jobsOf.get(old.id) ?? [];
-    if (isDone(old, target, options.inPlace)) {
+    if (isDone(old, jobs.length, target, options.inPlace)) {
       already.batches += 1;
       already.jobs += jobs.length;
       continue;
@@ -76,14 +78,18 @@ export function planImport(tree: OldTree, target: TargetFacts, options: PlanOpti
       old,
       plan,
       framed: !options.inPlace && target.takenBatches.has(old.id),
+      there: target.batches.get(old.id) ?? null,
       jobs: open.flatMap(({ old: job, plan: each }) => (each.kind === "bring" ? [{ old: job, plan: each }] : [])),
     });
   }
   return { bring, leftOut, already };
 }
 
-function isDone(old: OldBatch, target: TargetFacts, inPlace: boolean): boolean {
-  if (!target.batches.has(old.id)) return false;
+/** What has jobs is brought when the record of its expansion stands there, which is written last. */
+function isDone(old: OldBatch, jobs: number, target: TargetFacts, inPlace: boolean): boolean {
+  const there = target.batches.get(old.id);
+  if (there === undefined || (!there.isExpanded && jobs > 0)) return false;
+  if (!there.isExpanded && !there.entries.some(({ state }) => state === "Pending" || state === "Held")) return false;
   return inPlace || target.takenBatches.get(old.id) === (batchUuidIn(old) ?? "");
 }
 

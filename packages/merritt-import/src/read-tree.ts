@@ -2,6 +2,7 @@
 import {
   type BatchId,
   BATCH_STATES,
+  type BatchState,
   type Bucket,
   BUCKETS,
   type JobId,
@@ -12,7 +13,7 @@ import {
   records,
 } from "@sluice/queue-core";
 import type { Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
-import type { OldBatch, OldJob, OldNode, OldTree, TargetFacts } from "./old-tree.ts";
+import type { OldBatch, OldJob, OldNode, OldTree, TargetBatch, TargetFacts } from "./old-tree.ts";
 
 const PAGE = 100;
 const LOCK = "lock";
@@ -112,10 +113,7 @@ class Reader {
       const history = records.fleetJob.decode(node.data);
       jobs.set(id, history.ok ? (history.value.events[0]?.[0] ?? "") : "");
     }
-    const batches = new Set<BatchId>();
-    for (const state of BATCH_STATES) {
-      for (const id of ids(await this.#names(paths.fleetBatchQueue(state)), parseBatchId)) batches.add(id);
-    }
+    const batches = await this.#targetBatches();
     const takenBatches = new Map<BatchId, string>();
     const there = ids(await this.#names(paths.batches), parseBatchId);
     for (const id of there) takenBatches.set(id, "");
@@ -124,6 +122,24 @@ class Reader {
       takenBatches.set(id, submission.ok ? (submission.value.batchID ?? "") : "");
     }
     return { jobs, takenJobs, batches, takenBatches };
+  }
+
+  async #targetBatches(): Promise<ReadonlyMap<BatchId, TargetBatch>> {
+    const expanded = new Set(ids(await this.#names(paths.expansions), parseBatchId));
+    const due = new Set(ids(await this.#names(paths.dueBatches), parseBatchId));
+    const entries = new Map<BatchId, { state: BatchState; version: number }[]>();
+    for (const id of [...expanded, ...due]) entries.set(id, []);
+    for (const state of BATCH_STATES) {
+      const listed = ids(await this.#names(paths.fleetBatchQueue(state)), parseBatchId);
+      for (const [id, { stat }] of await this.#get(listed, (each) => paths.fleetBatch(state, each))) {
+        entries.set(id, [...(entries.get(id) ?? []), { state, version: stat.version }]);
+      }
+    }
+    const all = [...entries].map(([id, listed]): [BatchId, TargetBatch] => [
+      id,
+      { entries: listed, isExpanded: expanded.has(id), isDue: due.has(id) },
+    ]);
+    return new Map(all);
   }
 
   async #listings() {

@@ -17,6 +17,7 @@ import { type BatchId, parseJobId } from "./ids.ts";
 import type { Guard } from "./job.ts";
 import { letGo } from "./let-go.ts";
 import { nodeOf, optional, required } from "./nodes.ts";
+import { NEVER_IMPORTED } from "./our-batch.ts";
 import { paths } from "./paths.ts";
 import { type BatchStatus, type Expansion, type Lock, records } from "./records.ts";
 import { storeReport } from "./reports.ts";
@@ -54,14 +55,17 @@ async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: Bat
     { get: paths.batchSubmission(id) },
     { get: paths.expansion(id) },
     { get: paths.batchReport(id) },
+    { get: paths.bucket(id, "batch-processing") },
   ]);
   if (!answers.ok) return { kind: "lost", detail: `${answers.code} ${answers.detail}` };
-  const [status, entry, lock, submission, expansion, report] = answers.value.map(nodeOf);
+  const [status, entry, lock, submission, expansion, report, processing] = answers.value.map(nodeOf);
   if (!status || !entry) return { kind: "gone" };
   if (lock) return { kind: "held" };
   const read = decode(status, submission ?? null, expansion ?? null, report ?? null);
   if (!read.ok) return { kind: "broken", problem: read.problem };
   if (read.value.status.status !== state) return { kind: "gone" };
+  const obstacle = isReported(state) ? reportObstacle(read.value.expansion, processing?.stat.numChildren ?? 0) : null;
+  if (obstacle !== null) return { kind: "broken", problem: `${id} ${obstacle}` };
 
   const lease: BatchLease = {
     id,
@@ -86,6 +90,15 @@ async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: Bat
   if (sent.kind === "applied") return { kind: "acquired", loaded };
   if (sent.kind === "lost") return { kind: "lost", detail: "session lost" };
   return { kind: sent.kind === "refused" && sent.fault.code === "NODE_EXISTS" ? "held" : "gone" };
+}
+
+const isReported = (state: BatchState): boolean => state === "Reporting" || state === "UpdateReporting";
+
+/** No move of ours leaves such a batch, but others write here too: what a report would say of it would not be true. */
+function reportObstacle(expansion: Expansion | null, underWay: number): string | null {
+  if (expansion === null) return NEVER_IMPORTED;
+  if (expansion.created < expansion.rows) return `has ${expansion.created} jobs for ${expansion.rows} rows`;
+  return underWay === 0 ? null : `is to be reported, and ${underWay} jobs of it are in batch-processing: run fsck`;
 }
 
 function decode(status: Node, submission: Node | null, expansion: Node | null, report: Node | null) {

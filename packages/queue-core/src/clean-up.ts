@@ -7,7 +7,9 @@ import type { QueueContext } from "./context.ts";
 import { type BatchId, type JobId, parseJobId } from "./ids.ts";
 import { deleteOp } from "./job-ops.ts";
 import { keepKeyOps } from "./kept-keys.ts";
+import { nodeOf } from "./nodes.ts";
 import { deleteWithBatchOps } from "./operator-jobs.ts";
+import { isOurBatch, NEVER_IMPORTED } from "./our-batch.ts";
 import { paths, type QueueEntry } from "./paths.ts";
 import { type BatchStatus, records } from "./records.ts";
 import { type BatchState, type Bucket, BUCKETS, JOB_STATES, type JobState } from "./states.ts";
@@ -17,14 +19,17 @@ export const JOBS_PER_DELETE = 10;
 
 /** Completed and Deleted jobs leave their queue; their data stays until the batch goes. True = the entry is gone. */
 export async function sweepEntry(ctx: QueueContext, state: JobState, entry: QueueEntry): Promise<boolean> {
-  const status = await ctx.session.get(paths.jobStatus(entry.id));
-  if (!status.ok) return false;
-  const decoded = records.jobStatus.decode(status.value.data);
+  const answers = await ctx.session.readMany([{ get: paths.jobStatus(entry.id) }, { get: paths.fleetJob(entry.id) }]);
+  if (!answers.ok) return false;
+  const [status, history] = answers.value.map(nodeOf);
+  // A job without a history was never imported: its entry is not ours to take away.
+  if (!status || !history) return false;
+  const decoded = records.jobStatus.decode(status.data);
   if (!decoded.ok || decoded.value.status !== state || !isFinal(state)) return false;
   const answer = await ctx.committer.submit({
     rank: "commit",
     ops: [
-      { op: "check", path: paths.jobStatus(entry.id), version: status.value.stat.version },
+      { op: "check", path: paths.jobStatus(entry.id), version: status.stat.version },
       deleteOp(paths.queueEntry(state, entry.priority, entry.id)),
     ],
   });
@@ -66,6 +71,7 @@ export const DONE_WITH: readonly BatchState[] = ["Completed", "Deleted"];
 export async function cleanUpBatch(ctx: QueueContext, id: BatchId): Promise<CleanUpResult> {
   const batch = await batchStatus(ctx, id);
   if (batch === null) return { kind: "not-yet", why: "no such batch" };
+  if (!(await isOurs(ctx, id))) return { kind: "not-yet", why: NEVER_IMPORTED };
   if (!DONE_WITH.includes(batch.status.status)) return { kind: "not-yet", why: `it is ${batch.status.status}` };
   const guard: Op = { op: "check", path: paths.batchStatus(id), version: batch.version };
   let jobs = 0;
@@ -81,6 +87,18 @@ export async function cleanUpBatch(ctx: QueueContext, id: BatchId): Promise<Clea
     }
   }
   return await removeBatch(ctx, id, batch, jobs);
+}
+
+/** No answer is no permission. */
+async function isOurs(ctx: QueueContext, id: BatchId): Promise<boolean> {
+  const answers = await ctx.session.readMany([
+    { get: paths.expansion(id) },
+    ...BUCKETS.map((bucket) => ({ get: paths.bucket(id, bucket) })),
+  ]);
+  if (!answers.ok) return false;
+  const [expansion, ...buckets] = answers.value.map(nodeOf);
+  const jobs = buckets.reduce((sum, bucket) => sum + (bucket?.stat.numChildren ?? 0), 0);
+  return isOurBatch({ isExpanded: !!expansion, isListed: true, jobs });
 }
 
 async function jobsIn(ctx: QueueContext, id: BatchId, bucket: Bucket): Promise<readonly JobId[]> {

@@ -176,6 +176,7 @@ export {
   saveOperation,
   stopOperation,
 } from "./operations.ts";
+export { type BatchMarks, isOurBatch } from "./our-batch.ts";
 export { actOnBatch, orderCleanUp } from "./operator-batches.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";

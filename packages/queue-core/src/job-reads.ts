@@ -37,6 +37,7 @@ export async function peek(
 function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAnswer[], nowMs: number): Candidate {
   const [statusNode, fleetNode, lockNode] = answers.map(nodeOf);
   if (!statusNode) return { kind: "gone", entry };
+  if (!fleetNode) return { kind: "foreign", entry };
   const status = records.jobStatus.decode(statusNode.data);
   if (!status.ok) return { kind: "broken", entry, problem: status.problem };
   if (status.value.status !== state) {
@@ -46,9 +47,8 @@ function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAns
     const lock = records.lock.decode(lockNode.data);
     return { kind: "locked", entry, lock: lock.ok ? lock.value : null, sinceMs: lockNode.stat.ctime };
   }
-  const fleetJob = required(records.fleetJob, fleetNode);
-  if (!fleetJob.ok || !fleetNode)
-    return { kind: "broken", entry, problem: fleetJob.ok ? "fleet job" : fleetJob.problem };
+  const fleetJob = records.fleetJob.decode(fleetNode.data);
+  if (!fleetJob.ok) return { kind: "broken", entry, problem: fleetJob.problem };
   const readyAt = readyAtMs(fleetJob.value, fleetNode.stat.mtime);
   if (fleetJob.value.not_before !== undefined && readyAt > nowMs) {
     return { kind: "waiting", entry, readyAtMs: readyAt, why: fleetJob.value.why ?? "" };

@@ -23,6 +23,8 @@ export type Candidate =
   /** The entry is a rumour: the job is elsewhere or no more. */
   | { readonly kind: "moved"; readonly entry: QueueEntry; readonly state: JobState; readonly statusVersion: number }
   | { readonly kind: "gone"; readonly entry: QueueEntry }
+  /** A job without a history: Merritt's own, which was never imported. It and its entries are left alone. */
+  | { readonly kind: "foreign"; readonly entry: QueueEntry }
   | { readonly kind: "broken"; readonly entry: QueueEntry; readonly problem: string };
 
 export interface ReadyCandidate {

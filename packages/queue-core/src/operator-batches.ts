@@ -8,6 +8,7 @@ import type { BatchId } from "./ids.ts";
 import { createOp, deleteOp } from "./job-ops.ts";
 import { nodeOf } from "./nodes.ts";
 import { act, type ActionResult, mayTouch, type Operator } from "./operator.ts";
+import { NEVER_IMPORTED } from "./our-batch.ts";
 import { paths } from "./paths.ts";
 import { records } from "./records.ts";
 import { BATCH_STATES } from "./states.ts";
@@ -41,6 +42,9 @@ export async function actOnBatch(
     const from = status.value.status;
     const to = nextBatchState(from, { by: "operator", action });
     const entryVersion = entries[BATCH_STATES.indexOf(from)]?.stat.version;
+    if (entries.every((entry) => entry === null) && !expansionNode) {
+      return { kind: "refused", why: `${id} ${NEVER_IMPORTED}` };
+    }
     if (to === null || entryVersion === undefined) {
       return { kind: "refused", why: `a batch that is ${from} cannot be asked to ${action}` };
     }
@@ -90,9 +94,11 @@ export async function orderCleanUp(ctx: QueueContext, operator: Operator, id: Ba
       { get: paths.batchStatus(id) },
       { get: paths.batchSubmission(id) },
       { get: paths.cleanUp(id) },
+      { get: paths.expansion(id) },
+      ...DONE_WITH.map((state) => ({ get: paths.fleetBatch(state, id) })),
     ]);
     if (!answers.ok) return { kind: "lost" };
-    const [node, submissionNode, ordered] = answers.value.map(nodeOf);
+    const [node, submissionNode, ordered, ...marks] = answers.value.map(nodeOf);
     if (!node) return { kind: "not-found" };
     const status = records.batchStatus.decode(node.data);
     const submission = submissionNode ? records.submission.decode(submissionNode.data) : null;
@@ -102,6 +108,7 @@ export async function orderCleanUp(ctx: QueueContext, operator: Operator, id: Ba
     if (!mayTouch(who, submission.value.profile_name)) return { kind: "not-found" };
     const state = status.value.status;
     if (!DONE_WITH.includes(state)) return { kind: "refused", why: `a batch that is ${state} cannot be cleaned up` };
+    if (marks.every((mark) => mark === null)) return { kind: "refused", why: `${id} ${NEVER_IMPORTED}` };
     if (ordered) return { kind: "refused", why: "its clean-up has been ordered already" };
     const stillOver: Op = { op: "check", path: paths.batchStatus(id), version: node.stat.version };
     return { kind: "go", ops: [stillOver, createOp(paths.cleanUp(id))] };

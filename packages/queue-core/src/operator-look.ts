@@ -2,6 +2,7 @@
 import type { Node, Session } from "@sluice/zookeeper";
 import type { BatchId, JobId } from "./ids.ts";
 import { nodeOf, readable } from "./nodes.ts";
+import { NEVER_IMPORTED } from "./our-batch.ts";
 import { clampPriority, paths } from "./paths.ts";
 import { type BatchStatus, type FleetJob, type JobConfiguration, type JobStatus, records } from "./records.ts";
 
@@ -65,6 +66,7 @@ function jobOf(
 ): { readonly kind: "job"; readonly job: JobAlone } | Exclude<Looked, { kind: "found" }> {
   const [bidNode, statusNode, fleetNode, priorityNode, configurationNode, lockNode, bodyNode] = nodes;
   if (!bidNode || !statusNode) return { kind: "not-found" };
+  if (!fleetNode) return { kind: "refused", why: `${id} ${NEVER_IMPORTED}` };
   const batch = readable(records.bid, bidNode);
   const status = readable(records.jobStatus, statusNode);
   const fleetJob = readable(records.fleetJob, fleetNode);
@@ -79,7 +81,7 @@ function jobOf(
     status,
     statusVersion: statusNode.stat.version,
     fleetJob,
-    fleetJobVersion: fleetNode?.stat.version ?? 0,
+    fleetJobVersion: fleetNode.stat.version,
     priority: clampPriority(priority),
     priorityVersion: priorityNode?.stat.version ?? 0,
     configuration,

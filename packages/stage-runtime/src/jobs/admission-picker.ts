@@ -21,7 +21,7 @@ import type { Waker } from "../engine/waker.ts";
 import { Applicants } from "./applicants.ts";
 import { ListedQueue } from "./listed-queue.ts";
 import { KeptRoom } from "./kept-room.ts";
-import { OddEntries } from "./odd-entries.ts";
+import { isOdd, OddEntries } from "./odd-entries.ts";
 import { OverdueScan } from "./overdue.ts";
 import type { Passage, Permit, Picker } from "./picker.ts";
 import { LOOK_AHEAD, WINDOW_MAX } from "./queue-picker.ts";
@@ -150,8 +150,8 @@ export class AdmissionPicker implements Picker, Passage {
     if (overdue.length === 0) return open;
     const looked = await peek(this.#scope.queue.session, this.#state, overdue);
     if (!looked.ok) return [];
-    const odd = looked.value.filter(({ kind }) => kind === "moved" || kind === "broken" || kind === "gone");
-    for (const each of odd) if (each.kind === "moved" || each.kind === "broken") this.#odd.meet(each);
+    const odd = looked.value.filter((each) => isOdd(each) || each.kind === "gone");
+    for (const each of odd) if (isOdd(each)) this.#odd.meet(each);
     const gone = new Set(odd.map(({ entry }) => entry.id));
     return open.filter(({ id }) => !gone.has(id));
   }
@@ -201,7 +201,7 @@ export class AdmissionPicker implements Picker, Passage {
       const approved = window[i];
       if (candidate.kind === "ready" && approved !== undefined) ready.push({ candidate, approved });
       if (candidate.kind === "waiting") this.#waits.note(candidate.entry, candidate.readyAtMs, session.serverNowMs());
-      if (candidate.kind === "moved" || candidate.kind === "broken") this.#odd.meet(candidate);
+      if (isOdd(candidate)) this.#odd.meet(candidate);
     }
     return true;
   }

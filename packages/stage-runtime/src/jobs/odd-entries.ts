@@ -5,7 +5,10 @@ import type { Scope } from "../engine/scope.ts";
 /** Said once more after so many others: better than to remember all that was ever odd. */
 const REMEMBERED_MAX = 1_000;
 
-type Odd = Extract<Candidate, { kind: "moved" | "broken" }>;
+export type Odd = Extract<Candidate, { kind: "moved" | "broken" | "foreign" }>;
+
+export const isOdd = (candidate: Candidate): candidate is Odd =>
+  candidate.kind === "moved" || candidate.kind === "broken" || candidate.kind === "foreign";
 
 export class OddEntries {
   readonly #scope: Scope;
@@ -19,17 +22,21 @@ export class OddEntries {
   }
 
   meet(odd: Odd): void {
-    if (odd.kind === "broken") this.#report(odd);
-    else void this.#removeGhost(odd);
+    if (odd.kind === "moved") void this.#removeGhost(odd);
+    else this.#report(odd);
   }
 
-  #report({ entry, problem }: Extract<Odd, { kind: "broken" }>): void {
+  #report(odd: Extract<Odd, { kind: "broken" | "foreign" }>): void {
+    const { entry, kind } = odd;
+    const problem = odd.kind === "broken" ? odd.problem : "it was never imported: run `sluice import`";
     const key = `${entry.id} ${problem}`;
     if (this.#met.has(key)) return;
     if (this.#met.size >= REMEMBERED_MAX) this.#met.clear();
     this.#met.add(key);
-    this.#scope.metrics.oddEntries.inc({ stage: this.#scope.actor.stage, kind: "broken" });
-    this.#scope.log.error({ job_id: entry.id, problem }, "a job in the queue cannot be read: not claimed");
+    this.#scope.metrics.oddEntries.inc({ stage: this.#scope.actor.stage, kind });
+    if (kind === "broken")
+      this.#scope.log.error({ job_id: entry.id, problem }, "a job in the queue cannot be read: not claimed");
+    else this.#scope.log.warn({ job_id: entry.id, problem }, "a job in the queue is not this fleet's: not claimed");
   }
 
   /** Between our list and our look it may just have moved on, entry and all: then the delete is refused, rightly. */

@@ -80,6 +80,7 @@ export class QueuePicker implements Picker {
         return;
       case "moved":
       case "broken":
+      case "foreign":
         this.#odd.meet(candidate);
         return;
       case "locked":

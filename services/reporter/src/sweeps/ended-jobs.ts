@@ -57,7 +57,7 @@ async function clear(
   );
 }
 
-/** Only jobs that are where their entry says: an entry alone is a rumour. */
+/** Only our jobs, and those that are where their entry says: an entry alone is a rumour. */
 async function placesOf(
   queue: QueueContext,
   entries: readonly QueueEntry[],
@@ -70,7 +70,7 @@ async function placesOf(
     )) ?? [];
   return new Map(
     views.flatMap((view) =>
-      view.kind === "found" && view.value.status.status === state
+      view.kind === "found" && view.value.status.status === state && view.value.history !== null
         ? [[view.value.id, placeOfJob(view.value)] as const]
         : [],
     ),

@@ -37,8 +37,9 @@ async function withoutJobs(queue: QueueContext, ids: readonly BatchId[]): Promis
   if (!answers.ok) return [];
   return ids.filter((_, i) => {
     const answer = answers.value[i];
+    // Whoever fails a batch writes its expansion: one without was never imported, and may well have jobs.
     const expansion = answer?.kind === "node" ? records.expansion.decode(answer.node.data) : null;
-    return expansion === null || (expansion.ok && expansion.value.created === 0);
+    return expansion?.ok === true && expansion.value.created === 0;
   });
 }
 
