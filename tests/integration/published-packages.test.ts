@@ -1,4 +1,4 @@
-/** The inventory team's view: packages from tarballs in a fresh folder, a recorder of their own, two versions side by side. */
+/** The inventory team's view: packages from a registry in a fresh folder, a recorder of their own, two versions side by side. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { fsck } from "@sluice/fsck";
 import { type Child, freePort, startChild } from "@sluice/local-parts";
@@ -19,21 +19,36 @@ import {
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkTypes, contentsOf, fileOf, type FreshProject, freshProject, pack, PUBLISHED } from "../support/packed.ts";
+import { type NpmRegistry, startNpmRegistry } from "../support/npm-registry.ts";
+import {
+  checkTypes,
+  type FreshProject,
+  freshProject,
+  openTarball,
+  packedByReadme,
+  publishAll,
+  ROOT,
+  runInstalled,
+} from "../support/published.ts";
 
-let packs: string;
-let tarballs: ReadonlyMap<string, string>;
+/** These, and no others: `private` says so in the package.json of each of the others. */
+const PUBLISHED = [
+  ...["access", "client", "ingest-formats", "inventory", "job-client", "queue-core", "recorder"],
+  ...["safe-io", "stage-runtime", "tracing", "wire", "zookeeper"],
+].map((name) => `@sluice/${name}`);
+
+let registry: NpmRegistry;
 let project: FreshProject;
 const children: Child[] = [];
 
 beforeAll(async () => {
-  packs = await mkdtemp(join(tmpdir(), "sluice-packs-"));
-  tarballs = await pack(packs);
-  project = await freshProject(tarballs);
+  registry = await startNpmRegistry();
+  await publishAll(registry);
+  project = await freshProject(registry, PUBLISHED);
 });
 afterAll(async () => {
   await Promise.all(children.map((child) => child.kill("SIGKILL")));
-  await Promise.all([project.remove(), rm(packs, { recursive: true, force: true })]);
+  await Promise.all([project.remove(), registry.close()]);
 });
 
 async function startRecorder(
@@ -80,36 +95,63 @@ const recordedJobs = async (worker: TestWorker, count: number): Promise<readonly
   return names;
 };
 
+describe("a release", () => {
+  test("publishes what is listed here, and nothing else", () => {
+    expect(registry.names()).toEqual(PUBLISHED);
+  });
+
+  test("gives all packages one version, and names them to contributors", async () => {
+    const config = JSON.parse(await readFile(join(ROOT, ".changeset/config.json"), "utf8")) as {
+      readonly fixed: readonly (readonly string[])[];
+    };
+    expect(config.fixed.map((group) => [...group].sort())).toEqual([PUBLISHED]);
+    const [, published = ""] = /^Published are([^.]+)\./m.exec(await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8")) ?? [];
+    const named = [...published.matchAll(/`(?:@sluice\/)?([a-z-]+)`/g)].map(([, name = ""]) => `@sluice/${name}`);
+    expect(named.sort()).toEqual(PUBLISHED);
+  });
+});
+
 describe("a published package", () => {
   test.each(PUBLISHED)("%s holds what it needs and nothing else", async (name) => {
-    const tarball = tarballs.get(name) ?? "";
-    const files = await contentsOf(tarball);
+    const { files, manifest } = await openTarball(registry.tarball(name));
     expect(files).toEqual(expect.arrayContaining(["package/README.md", "package/LICENSE", "package/dist/index.d.ts"]));
     expect(files.filter((file) => /\/test\/|tsbuildinfo|node_modules/.test(file))).toEqual([]);
     const built = files.filter((file) => file.endsWith(".js"));
     const sources = new Set(files.filter((file) => file.startsWith("package/src/")));
     const orphans = built.filter((file) => !sources.has(file.replace("/dist/", "/src/").replace(/\.js$/, ".ts")));
     expect(orphans).toEqual([]);
-    const manifest = JSON.parse(await fileOf(tarball, "package.json")) as {
-      readonly exports: unknown;
-      readonly dependencies: Readonly<Record<string, string>>;
-    };
     expect(manifest.exports).toEqual({ ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } });
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:/);
     const ours = Object.keys(manifest.dependencies).filter((each) => each.startsWith("@sluice/"));
-    expect(PUBLISHED.map((each) => `@sluice/${each}`)).toEqual(expect.arrayContaining(ours));
+    expect(PUBLISHED).toEqual(expect.arrayContaining(ours));
+  });
+
+  test("is packed with all that a stage needs by the command in the example's README", async () => {
+    const needed = new Set<string>();
+    const need = async (name: string): Promise<void> => {
+      if (needed.has(name)) return;
+      needed.add(name);
+      const { manifest } = await openTarball(registry.tarball(name));
+      for (const each of Object.keys(manifest.dependencies)) if (each.startsWith("@sluice/")) await need(each);
+    };
+    await need("@sluice/stage-runtime");
+    const packed = (await packedByReadme()).map((file) => file.replace(/-\d.*\.tgz$/, "").replace("sluice-", "@sluice/"));
+    expect(packed).toEqual([...needed].sort());
+  });
+
+  test("of the recorder is a program, which says what it lacks", async () => {
+    const { code, output } = await runInstalled(project.folder, "sluice-recorder", { ZOOKEEPER_CONNECT: undefined });
+    expect({ code, output }).toMatchObject({ code: 78, output: expect.stringContaining("ZOOKEEPER_CONNECT") as unknown });
   });
 
   test("has types that resolve in a strict project of modules, without leniency towards libraries", async () => {
     await writeFile(
       join(project.folder, "use.mts"),
       [
-        ...["queue-core", "stage-runtime", "zookeeper", "client", "job-client"].map(
-          (name, i) => `import * as p${i} from "@sluice/${name}";`,
-        ),
+        ...PUBLISHED.map((name, i) => `import * as p${i} from "${name}";`),
         'import { type JobStage, done } from "@sluice/stage-runtime";',
         'export const stage: JobStage = { kind: "job-stage", takes: "Recording", handle: () => Promise.resolve(done()) };',
-        "export const all: readonly object[] = [p0, p1, p2, p3, p4];",
+        `export const all: readonly object[] = [${PUBLISHED.map((_, i) => `p${i}`).join(", ")}];`,
         "// @ts-expect-error: there is no such state",
         'export const wrong: JobStage = { kind: "job-stage", takes: "Recorded", handle: () => Promise.resolve(done()) };',
       ].join("\n"),
