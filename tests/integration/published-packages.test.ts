@@ -105,7 +105,8 @@ describe("a release", () => {
       readonly fixed: readonly (readonly string[])[];
     };
     expect(config.fixed.map((group) => [...group].sort())).toEqual([PUBLISHED]);
-    const [, published = ""] = /^Published are([^.]+)\./m.exec(await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8")) ?? [];
+    const [, published = ""] =
+      /^Published are([^.]+)\./m.exec(await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8")) ?? [];
     const named = [...published.matchAll(/`(?:@sluice\/)?([a-z-]+)`/g)].map(([, name = ""]) => `@sluice/${name}`);
     expect(named.sort()).toEqual(PUBLISHED);
   });
@@ -135,13 +136,18 @@ describe("a published package", () => {
       for (const each of Object.keys(manifest.dependencies)) if (each.startsWith("@sluice/")) await need(each);
     };
     await need("@sluice/stage-runtime");
-    const packed = (await packedByReadme()).map((file) => file.replace(/-\d.*\.tgz$/, "").replace("sluice-", "@sluice/"));
+    const packed = (await packedByReadme()).map((file) =>
+      file.replace(/-\d.*\.tgz$/, "").replace("sluice-", "@sluice/"),
+    );
     expect(packed).toEqual([...needed].sort());
   });
 
   test("of the recorder is a program, which says what it lacks", async () => {
     const { code, output } = await runInstalled(project.folder, "sluice-recorder", { ZOOKEEPER_CONNECT: undefined });
-    expect({ code, output }).toMatchObject({ code: 78, output: expect.stringContaining("ZOOKEEPER_CONNECT") as unknown });
+    expect({ code, output }).toMatchObject({
+      code: 78,
+      output: expect.stringContaining("ZOOKEEPER_CONNECT") as unknown,
+    });
   });
 
   test("has types that resolve in a strict project of modules, without leniency towards libraries", async () => {
@@ -159,6 +165,7 @@ describe("a published package", () => {
     const compilerOptions = {
       ...{ strict: true, module: "nodenext", target: "es2023", noEmit: true, skipLibCheck: false },
       ...{ checkJs: true, allowJs: true, types: ["node"] },
+      typeRoots: [join(ROOT, "node_modules/@types")],
     };
     await writeFile(
       join(project.folder, "tsconfig.json"),

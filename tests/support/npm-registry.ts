@@ -47,12 +47,22 @@ async function answer(
   const [, name = ""] = PATH.exec(path) ?? [];
   const known = published.get(name);
   if (request.method === "PUT") {
-    if (request.headers.authorization !== `Bearer ${TOKEN}`) return reply(response, 401, { error: "who are you?" });
-    if (known !== undefined) return reply(response, 409, { error: "this version is published already" });
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) {
+      reply(response, 401, { error: "who are you?" });
+      return;
+    }
+    if (known !== undefined) {
+      reply(response, 409, { error: "this version is published already" });
+      return;
+    }
     published.set(name, JSON.parse((await bodyOf(request)).toString("utf8")) as Packument);
-    return reply(response, 201, { ok: true });
+    reply(response, 201, { ok: true });
+    return;
   }
-  if (known === undefined) return reply(response, 404, { error: "Not found" });
+  if (known === undefined) {
+    reply(response, 404, { error: "Not found" });
+    return;
+  }
   if (path.endsWith(".tgz")) {
     response.writeHead(200, { "content-type": "application/octet-stream" }).end(tarballOf(known));
     return;

@@ -24,7 +24,7 @@ const run = (command: string, args: readonly string[], cwd: string, env: NodeJS.
 export async function publishAll(registry: NpmRegistry): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-npmrc-"));
   const userconfig = join(folder, "npmrc");
-  await writeFile(userconfig, registry.npmrc);
+  await writeFile(userconfig, `${registry.npmrc}update-notifier=false\n`);
   try {
     await run("npx", ["--yes", PNPM, "-r", "publish", "--access", "public", "--no-git-checks", "--silent"], ROOT, {
       NPM_CONFIG_USERCONFIG: userconfig,
@@ -68,8 +68,7 @@ export async function freshProject(registry: NpmRegistry, more: readonly string[
   const folder = await mkdtemp(join(tmpdir(), "sluice-fresh-"));
   await cp(EXAMPLE, folder, { recursive: true });
   await writeFile(join(folder, ".npmrc"), registry.npmrc);
-  const wanted = [...more, "@types/node@20"];
-  await run("npm", ["install", ...INSTALL_FLAGS, ...wanted], folder);
+  await run("npm", ["install", ...INSTALL_FLAGS, ...more], folder);
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
