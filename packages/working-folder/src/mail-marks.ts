@@ -1,3 +1,5 @@
+import { objectOf } from "./json-object.ts";
+
 /**
  * A mark in a batch's folder that a mail about it has left us. The first line is the digest of what it told, the second
  * one says what became of it, for people. Pure.
@@ -22,15 +24,6 @@ export function parseMailMark(text: string): MailMark | null {
   if (typeof subject !== "string" || typeof detail !== "string" || !isListOfTexts(to)) return null;
   if (outcome !== "sent" && outcome !== "refused") return null;
   return { digest, subject, to, outcome, detail };
-}
-
-function objectOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 const isListOfTexts = (value: unknown): value is readonly string[] =>

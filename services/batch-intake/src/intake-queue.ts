@@ -10,6 +10,7 @@ import {
   type Submission,
 } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
+import type { KeepAccepted } from "./files/accepted-records.ts";
 
 export interface Reserved extends BatchPlace {
   /** The tree in which it was reserved. */
@@ -28,11 +29,12 @@ export interface IntakeQueue {
   fleet(): string | null;
   /** A number for a batch that needs a folder before it is created; null = ZooKeeper does not answer. */
   reserve(): Promise<Reserved | null>;
+  /** When it answers that the batch is there, its record is beside the files, too. */
   create(request: NewBatch): Promise<CreateResult>;
 }
 
 /** `current` answers with the queue of the present session; null while there is none. */
-export function makeIntakeQueue(current: () => OpenQueue | null): IntakeQueue {
+export function makeIntakeQueue(current: () => OpenQueue | null, keepAccepted: KeepAccepted): IntakeQueue {
   // Numbers that were reserved belong to their session: a new one reserves its own.
   const blocks = new WeakMap<QueueContext, IdBlocks>();
   const idsOf = (ctx: QueueContext): IdBlocks => {
@@ -57,7 +59,12 @@ export function makeIntakeQueue(current: () => OpenQueue | null): IntakeQueue {
       if (open === null) return { kind: "lost" };
       const named = place === undefined ? {} : { id: place.batchId };
       const epoch = place?.batchEpoch ?? open.identity.epoch;
-      return createBatch(open.context, idsOf(open.context), { uuid, submission, epoch, ...named });
+      const created = await createBatch(open.context, idsOf(open.context), { uuid, submission, epoch, ...named });
+      if (created.kind === "created")
+        await keepAccepted.now({ batchId: created.id, batchEpoch: epoch }, { uuid, submission });
+      // Whoever created it may have died before it could write the record.
+      if (created.kind === "replayed") await keepAccepted.ifMissing(open.context.session, created.id);
+      return created;
     },
   };
 }

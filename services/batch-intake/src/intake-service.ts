@@ -13,13 +13,15 @@ import {
   type StampedPart,
   stampedFolder,
 } from "@sluice/stage-runtime";
-import type { BatchFolders, WorkingFolder } from "@sluice/working-folder";
+import { type AcceptedBatches, type BatchFolders, listAccepted, type WorkingFolder } from "@sluice/working-folder";
 import type { IntakeConfig } from "./config.ts";
 import { checkPayloadStage } from "./duties/check-payload.ts";
 import { expandBatchStage } from "./duties/expand-batch.ts";
 import { startBatchStage } from "./duties/start-batch.ts";
+import { sweepAccepted } from "./duties/sweep-accepted.ts";
 import { sweepFolders } from "./duties/sweep-folders.ts";
 import { sweepIncoming } from "./duties/sweep-incoming.ts";
+import { type KeepAccepted, keepAcceptedIn } from "./files/accepted-records.ts";
 import type { IncomingFolders } from "./files/incoming.ts";
 import { openPayloads } from "./files/payloads.ts";
 import { makeApp } from "./http/app.ts";
@@ -30,7 +32,7 @@ import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
 import type { OpenBacklog } from "./journal/open-backlog.ts";
 import { ingesterServer, journalCheck } from "./journal/serve-journal.ts";
-import { FOLDER_METRICS, SCHEDULE_METRICS } from "./metrics.ts";
+import { ACCEPTED_METRICS, FOLDER_METRICS, SCHEDULE_METRICS } from "./metrics.ts";
 import { openQuotas } from "./quota/open-quotas.ts";
 import type { Quotas } from "./quota/quotas.ts";
 import { openSchedules } from "./submission/open-schedules.ts";
@@ -40,6 +42,7 @@ export interface IntakeParts {
   readonly egress: Egress;
   readonly working: WorkingFolder;
   readonly folders: BatchFolders;
+  readonly accepted: AcceptedBatches;
   readonly incoming: IncomingFolders;
   readonly profiles: ProfileStore;
   readonly journaled: OpenBacklog;
@@ -54,12 +57,22 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
   let opened: Quotas | null = null;
   const quotasOf = (service: ServiceParts): Quotas =>
     (opened ??= openQuotas(parts.config, parts.profiles.get, service));
+  let keeping: KeepAccepted | null = null;
+  const keeperOf = (service: ServiceParts): KeepAccepted => (keeping ??= keeperIn(parts, service));
   return {
     service: "batch-intake",
     config: parts.config,
-    duties: (service) => intakeDuties(parts, quotasOf(service), service),
+    duties: (service) => intakeDuties(parts, quotasOf(service), keeperOf(service), service),
     extraServers: (service) => [
-      oneAfterTheOther(submissionServer(parts, keys.fetchKeys, quotasOf(service), service), ingesterOf(parts, service)),
+      oneAfterTheOther(
+        submissionServer(
+          parts,
+          keys.fetchKeys,
+          { quotas: quotasOf(service), keepAccepted: keeperOf(service) },
+          service,
+        ),
+        ingesterOf(parts, keeperOf(service), service),
+      ),
     ],
     standIn: () => journalCheck(parts.journaled),
     stamped: () => [
@@ -77,7 +90,23 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
   };
 }
 
-function intakeDuties(parts: IntakeParts, quotas: Quotas, { registry }: ServiceParts): readonly Duty[] {
+function keeperIn({ accepted }: IntakeParts, { registry, log }: ServiceParts): KeepAccepted {
+  const { unkept } = makeInstruments(ACCEPTED_METRICS, registry);
+  return keepAcceptedIn(accepted, ({ batchId }, { message }) => {
+    unkept.inc();
+    log.error(
+      { batch_id: batchId, why: message },
+      "an accepted submission stands in the queue alone: its record cannot be written",
+    );
+  });
+}
+
+function intakeDuties(
+  parts: IntakeParts,
+  quotas: Quotas,
+  keepAccepted: KeepAccepted,
+  { registry }: ServiceParts,
+): readonly Duty[] {
   const { config, egress, working, folders, incoming, profiles } = parts;
   const { removed } = makeInstruments(FOLDER_METRICS, registry);
   const onRemoved = (): void => removed.inc();
@@ -91,6 +120,7 @@ function intakeDuties(parts: IntakeParts, quotas: Quotas, { registry }: ServiceP
     checkPayloadStage({ payloads, rules }),
     sweepIncoming(incoming, config.INCOMING_MAX_AGE_MS),
     sweepFolders({ folders, graceMs: config.INCOMING_MAX_AGE_MS, onRemoved }),
+    sweepAccepted({ listed: () => listAccepted(config.WORKING_DIR), keepAccepted }),
   ];
 }
 
@@ -109,17 +139,21 @@ function oneAfterTheOther(first: ExtraServer, second: ExtraServer): ExtraServer 
   };
 }
 
-function ingesterOf({ config, journaled, working }: IntakeParts, service: ServiceParts): ExtraServer {
+function ingesterOf(
+  { config, journaled, working }: IntakeParts,
+  keepAccepted: KeepAccepted,
+  service: ServiceParts,
+): ExtraServer {
   const removeBatchFolder = async (batch: BatchPlace): Promise<void> => {
     await working.removeBatch(batch);
   };
-  return ingesterServer(journaled, removeBatchFolder, service, config.JOURNAL_DRAIN);
+  return ingesterServer(journaled, removeBatchFolder, keepAccepted, service, config.JOURNAL_DRAIN);
 }
 
 function submissionServer(
   { config, journaled, working, incoming, profiles, hostname, archive }: IntakeParts,
   fetchKeys: FetchKeys,
-  quotas: Quotas,
+  { quotas, keepAccepted }: { readonly quotas: Quotas; readonly keepAccepted: KeepAccepted },
   service: ServiceParts,
 ): ExtraServer {
   const { clock, log, queue, registry } = service;
@@ -136,7 +170,7 @@ function submissionServer(
   const wall = openWall(config, fetchKeys, service);
   const { refused: schedulesRefused } = makeInstruments(SCHEDULE_METRICS, registry);
   const app = makeApp({
-    queue: makeIntakeQueue(queue),
+    queue: makeIntakeQueue(queue, keepAccepted),
     backlog: journaled.backlog,
     uploads: journaled.uploads,
     profileOf: profiles.get,

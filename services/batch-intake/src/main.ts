@@ -3,7 +3,7 @@ import { openInventory } from "@sluice/inventory";
 import { openProfiles } from "@sluice/profile-store";
 import { createEgress, openCredentials, policyOf } from "@sluice/safe-io";
 import { makeFailpoints, makeLog, runService } from "@sluice/stage-runtime";
-import { openBatchFolders, openWorkingFolder } from "@sluice/working-folder";
+import { openAcceptedBatches, openBatchFolders, openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { loadConfig } from "./config.ts";
 import { openIncoming } from "./files/incoming.ts";
@@ -18,6 +18,7 @@ const egress = createEgress({
 });
 const working = await openWorkingFolder(config.WORKING_DIR);
 const folders = await openBatchFolders(config.WORKING_DIR);
+const accepted = await openAcceptedBatches(config.WORKING_DIR);
 const incoming = await openIncoming(config.WORKING_DIR);
 const journaled = await openBacklog(config, {
   clock: systemClock,
@@ -31,5 +32,8 @@ const archive =
   config.INVENTORY_URL === undefined ? null : await openInventory(config.INVENTORY_URL, { checked: "first" });
 
 await runService(
-  intakeService({ config, egress, working, folders, incoming, profiles, journaled, hostname: hostname(), archive }),
+  intakeService({
+    ...{ config, egress, working, folders, accepted, incoming, profiles, journaled, archive },
+    hostname: hostname(),
+  }),
 );

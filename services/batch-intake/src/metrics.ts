@@ -27,6 +27,11 @@ export const QUOTA_METRICS = {
 } as const satisfies Record<string, MetricSpec>;
 
 // prettier-ignore
+export const ACCEPTED_METRICS = {
+  unkept: { type: "counter", name: "sluice_intake_accepted_without_record_total", labels: [], exportedBy: "each worker", help: "Submissions that were accepted into the queue, and whose record in the working folder could not be written: a loss of ZooKeeper would lose them" },
+} as const satisfies Record<string, MetricSpec>;
+
+// prettier-ignore
 export const FOLDER_METRICS = {
   removed: { type: "counter", name: "sluice_intake_folders_removed_total", labels: [], exportedBy: "each worker", help: "Folders of batches that never were, removed after INCOMING_MAX_AGE_MS; the log names each" },
 } as const satisfies Record<string, MetricSpec>;

@@ -19,7 +19,7 @@ import { openProfiles } from "@sluice/profile-store";
 import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import { makeFailpoints, Service, silentLog } from "@sluice/stage-runtime";
 import { testWorker, type TestZooKeeper, waitFor } from "@sluice/testkit";
-import { openBatchFolders, openWorkingFolder } from "@sluice/working-folder";
+import { openAcceptedBatches, openBatchFolders, openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { intakeConfig } from "../src/config.ts";
 import { openIncoming } from "../src/files/incoming.ts";
@@ -95,6 +95,7 @@ export async function startIntake(
     egress: createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK } }),
     working: await openWorkingFolder(config.WORKING_DIR),
     folders: await openBatchFolders(config.WORKING_DIR),
+    accepted: await openAcceptedBatches(config.WORKING_DIR),
     incoming: await openIncoming(config.WORKING_DIR),
     profiles: await openProfiles(config.PROFILES_DIR),
     journaled: await openBacklog(config, {

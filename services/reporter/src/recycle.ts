@@ -1,4 +1,5 @@
 import { batchFolder, parseBatchFolder } from "@sluice/queue-core";
+import { openAcceptedBatches } from "@sluice/working-folder";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RecycleArea } from "./clean-up.ts";
@@ -12,6 +13,9 @@ export function recycleArea(workingDir: string): RecycleArea {
   return {
     async take(batch) {
       const name = batchFolder(batch);
+      // First, and before the batch leaves the queue: a record without a batch says that a restore lost it.
+      const forgotten = await (await openAcceptedBatches(workingDir)).remove(batch);
+      if (!forgotten.ok) throw new Error(`the record of ${name} cannot be removed: ${forgotten.error.message}`);
       await mkdir(area, { recursive: true });
       await moveOver(join(workingDir, name), join(area, name), remove);
     },

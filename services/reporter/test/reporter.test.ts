@@ -34,7 +34,7 @@ import {
   waitFor,
 } from "@sluice/testkit";
 import { type Inventory, openInventory } from "@sluice/inventory";
-import { openWorkingFolder } from "@sluice/working-folder";
+import { openAcceptedBatches, openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -295,10 +295,14 @@ describe("the reporter on a real tree", () => {
     const uuid = (await readBatch(operator.session, batch)) as { value: { submission: { batchID: string } } };
     expect(await actOnBatch(operator.ctx, OPERATOR, "delete", batch)).toEqual({ kind: "applied" });
 
+    const accepted = await openAcceptedBatches(queueDir());
+    const place = { batchId: batch, batchEpoch: operator.identity.epoch };
+    await accepted.put(place, { uuid: batchUuidFromRandom(randomBytes(16)), submission: aSubmission() });
     await stopReporters();
     await startReporter({ retentionDays: 0 });
     await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
-    await waitFor(async () => (await readdir(queueDir())).every((name) => name === "recycled"));
+    await waitFor(async () => (await readdir(queueDir())).every((name) => ["recycled", ".accepted"].includes(name)));
+    expect(await accepted.has(place)).toBe(false);
     await waitFor(async () => (await readdir(join(queueDir(), "recycled"))).length === 0);
     for (const directory of [
       paths.queue("Deleted"),

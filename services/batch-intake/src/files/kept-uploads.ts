@@ -27,6 +27,8 @@ export interface KeptUploads {
   /** Out of everybody's way, for people to look at; nothing there is fine too. Answers where. */
   setAside(from: { readonly folder: string } | { readonly batch: BatchPlace }, name: string): Promise<Outcome<string>>;
   isKept(folder: string): Promise<Outcome<boolean>>;
+  /** They are in this batch's folder. */
+  isAt(batch: BatchPlace): Promise<Outcome<boolean>>;
   discard(folder: string): Promise<void>;
   /** A record of the journal has, or is about to have, its files in this batch's folder; on disk when it answers. */
   need(batch: BatchPlace): Promise<Outcome<void>>;
@@ -52,6 +54,7 @@ export async function openKeptUploads(workingDir: string, journal: string): Prom
   return {
     keep: (incoming) => root.move(`${INCOMING}/${incoming}`, root, place(incoming)),
     isKept: (folder) => isThere(place(folder)),
+    isAt: (batch) => isThere(batchFolder(batch)),
     async becomeBatch(folder, batch) {
       const kept = await isThere(place(folder));
       if (!kept.ok) return kept;

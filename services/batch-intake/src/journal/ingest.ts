@@ -59,8 +59,8 @@ async function place(ports: IngestPorts, number: number, { uuid, upload }: Journ
   const noted = ports.inHand.of(number);
   const folder = keptFolder(uuid, upload);
   if (noted?.fleet !== fleet) {
-    const stopped = await carryOver(ports, { uuid, folder, former: formerPlaces(upload, noted) });
-    if (stopped !== null) return stopped;
+    const carried = await carryOver(ports, { uuid, folder, former: formerPlaces(upload, noted) });
+    if (carried !== null) return carried;
   }
   const first = noted?.fleet === fleet ? placeOf(noted) : await takeNumber(ports, number);
   const moved = await moveTo(ports, number, folder, first);
@@ -116,9 +116,10 @@ interface CarriedOver {
 
 /**
  * The tree was restored since these uploads got a number. (The journal is stamped: it is the same fleet's.) If the snapshot had
- * the batch, they are its own; otherwise they get a number of this epoch, like any that wait. Null: they wait.
+ * the batch, they are its own. Otherwise it is made under the number that they had: it may have been made before, and what was
+ * done for its jobs is found under names that hold that number. Null: they wait for one.
  */
-async function carryOver(ports: IngestPorts, { uuid, folder, former }: CarriedOver): Promise<Ingested | null> {
+async function carryOver(ports: IngestPorts, { uuid, folder, former }: CarriedOver): Promise<Placed | null> {
   if (former.length === 0) return null;
   const there = await ports.reader.batchOf(uuid);
   if (there.kind === "silence") return { kind: "later" };
@@ -132,10 +133,9 @@ async function carryOver(ports: IngestPorts, { uuid, folder, former }: CarriedOv
   const kept = await ports.uploads.isKept(folder);
   if (!kept.ok) return again(kept.error);
   for (const place of kept.value ? [] : former) {
-    const back = await ports.uploads.putBack(folder, place);
-    await ports.failpoint("ingestAfterCarry");
-    if (back.ok) break;
-    if (back.error.code !== "NOT_FOUND") return again(back.error);
+    const there = await ports.uploads.isAt(place);
+    if (!there.ok) return again(there.error);
+    if (there.value) return { kind: "placed", batch: place };
   }
   for (const place of former) await ports.uploads.needNoMore(place);
   return null;
@@ -178,8 +178,10 @@ async function create(
     case "refused": {
       // Perhaps somebody else numbers in this tree: the next try takes another number.
       const isNoted = ports.inHand.of(number) !== null;
-      if (upload !== null && place !== null && (upload.kind === "kept" || isNoted)) {
+      const isFormer = upload?.kind === "numbered" && upload.fleet !== ports.queue.fleet();
+      if (upload !== null && place !== null && (upload.kind === "kept" || isNoted || isFormer)) {
         const back = await ports.uploads.putBack(keptFolder(uuid, upload), place);
+        await ports.failpoint("ingestAfterCarry");
         if (back.ok) await ports.inHand.set(NOBODYS);
         if (back.ok) await ports.uploads.needNoMore(place);
       }
