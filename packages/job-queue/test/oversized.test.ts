@@ -72,3 +72,14 @@ test("a journal's many large jobs are taken in in parts, each once", async () =>
   expect((await next.ask(ingest))?.status.code).toBe(200);
   expect(next.size).toBe(20);
 });
+
+test("container jobs with large data, to which their states go with each move, are taken and given back", async () => {
+  for (const name of names)
+    await owner.ask(command("CreateJob", { name: "container", data: JSON.stringify({ name, large: LARGE }) }));
+  const taken = await owner.ask(command("GetJobs", { name: "container", numResults: 12 }));
+  expect(taken?.content).toMatchObject({ kind: "taken", jobs: { length: 12 } });
+  const released = await owner.ask({ verb: "ReleaseWorker", worker: "w" });
+  expect(released?.content).toMatchObject({ kind: "released", ids: { length: 12 } });
+  expect(owner.over.aborted).toBe(false);
+  expect((await process.own()).size).toBe(12);
+});

@@ -1,23 +1,25 @@
 /** CreateJob and CreateJobs: everything is checked before anything is made. */
-import { CREATES_PER_TRANSACTION, INLINE_DATA_BYTES, JOBS_PER_SHARD, STEP_JOBS, TRANSACTION_BYTES } from "../limits.ts";
+import { CREATES_PER_TRANSACTION, JOBS_PER_SHARD, TRANSACTION_BYTES, TRANSACTION_BYTES_MAX } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { SYSTEM_TENANT } from "../tenants.ts";
 import { wholeJob } from "../whole-job.ts";
 import type { CreateJobs, NewJob } from "./commands.ts";
 import { birthProblem, sealProblem } from "./sealed.ts";
 import { type Reply, reply } from "./views.ts";
-import { type DataFields, dataFields, isTooLarge, mergedFields } from "./data.ts";
+import { withStates } from "./container-states.ts";
+import { type DataFields, isTooLarge, mergedFields } from "./data.ts";
 import { changed } from "./job.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
+import { bytesOf } from "./written.ts";
 
 export const DEFAULT_PRIORITY = 500;
 
 interface Plan {
   readonly job: NewJob;
   readonly mock: boolean;
-  /** What it may take in a transaction, with the data that it is merged into. */
-  readonly bytes: number;
+  /** What will be written of it: of a unique one that is there already, what becomes of that one. */
+  readonly record: Job;
 }
 
 export interface CreateOptions {
@@ -32,9 +34,9 @@ export function createJobs(shard: Shard, command: CreateJobs, now: number, optio
   const full = roomProblem(shard, command, most);
   if (full !== null) return reply(full);
   if (command.jobs.some(({ data }) => isTooLarge(data.text))) return reply(STATUS.malformed("data"));
-  const plans = planAll(shard, command);
+  const plans = planAll(shard, command, now);
   if (!("plans" in plans)) return reply(plans);
-  const isLarge = isTooMuch(plans.plans, beside ?? 0);
+  const isLarge = isTooMuch(plans.plans, beside);
   if (isLarge && beside !== undefined) return reply(STATUS.malformed("then"));
   const ids = isLarge
     ? createInParts(shard, command.tenant, plans.plans, now)
@@ -47,71 +49,46 @@ function roomProblem(shard: Shard, { tenant, jobs }: CreateJobs, most: number): 
   return shard.size + jobs.length > JOBS_PER_SHARD ? STATUS.full : null;
 }
 
-/** Of paths, and of what every record holds. */
-const RECORD_OVERHEAD = 400;
-
-/** What a job may take in a transaction: JSON within JSON is at most twice as long, data in a node of its own is not. */
-export function bytesOf(name: string, data: string): number {
-  const bytes = Buffer.byteLength(data);
-  return (bytes <= INLINE_DATA_BYTES ? 2 * bytes : bytes) + 2 * Buffer.byteLength(name) + RECORD_OVERHEAD;
-}
-
 /** Too much for one transaction: it is made in parts, which count when the mark of their group is written. */
-function isTooMuch(plans: readonly Plan[], beside: number): boolean {
-  if (plans.length + beside <= 1) return false;
-  const bytes = plans.reduce((sum, plan) => sum + plan.bytes, beside);
-  return plans.length > CREATES_PER_TRANSACTION || bytes > TRANSACTION_BYTES;
+function isTooMuch(plans: readonly Plan[], beside?: number): boolean {
+  if (plans.length <= 1 && beside === undefined) return false;
+  if (plans.length > CREATES_PER_TRANSACTION) return true;
+  const bytes = plans.reduce((sum, { record }) => sum + bytesOf(record), beside ?? 0);
+  // What cannot be made in parts may fill a transaction.
+  return bytes > (beside === undefined ? TRANSACTION_BYTES : TRANSACTION_BYTES_MAX);
 }
 
 /** Jobs that are there already, one of this command's own too, are changed when the mark stands: not before they count. */
 function createInParts(shard: Shard, tenant: string, plans: readonly Plan[], now: number): readonly number[] {
   const group = `g${shard.newToken()}`;
-  const parts = new Parts(shard);
-  const later: (readonly [number, Plan])[] = [];
+  const later: (readonly [number, NewJob])[] = [];
   const ids = plans.map((plan) => {
     const known = knownJob(shard, tenant, plan);
     if (known !== null) {
-      later.push([known, plan]);
+      later.push([known, plan.job]);
       return known;
     }
-    parts.add(plan.bytes);
-    return createNew(shard, tenant, plan, group, now);
+    shard.cut();
+    return createNew(shard, changed(plan.record, { grp: group }), now);
   });
   if (later.length < plans.length) shard.mark(group);
-  shard.cut();
-  for (const [id, { job, bytes }] of later) {
-    parts.add(bytes);
+  for (const [id, job] of later) {
+    shard.cut();
     updateExisting(shard, id, job, now);
   }
   return ids;
 }
 
-/** Cuts before what would make a transaction too large. */
-class Parts {
-  readonly #shard: Shard;
-  #bytes = 0;
-  #count = 0;
-
-  constructor(shard: Shard) {
-    this.#shard = shard;
-  }
-
-  add(bytes: number): void {
-    if (this.#count === STEP_JOBS || (this.#count > 0 && this.#bytes + bytes > TRANSACTION_BYTES)) {
-      this.#shard.cut();
-      [this.#bytes, this.#count] = [0, 0];
-    }
-    this.#bytes += bytes;
-    this.#count += 1;
-  }
-}
-
-function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: readonly Plan[] } | Status {
+function planAll(
+  shard: Shard,
+  { tenant, jobs }: CreateJobs,
+  now: number,
+): { readonly plans: readonly Plan[] } | Status {
   const parents = jobs.map(({ parent }) => (parent === null ? null : ofTenant(shard.job(parent), tenant)));
   const mocked = parents.some((parent) => parent?.mock === true);
   const plans: Plan[] = [];
   /** What a unique job would find, by world and name. */
-  const found = new Map<string, Found>();
+  const found = new Map<string, Job>();
   for (const [n, job] of jobs.entries()) {
     const unsealed = birthProblem(tenant, job);
     if (unsealed !== null) return unsealed;
@@ -124,25 +101,34 @@ function planAll(shard: Shard, { tenant, jobs }: CreateJobs): { readonly plans: 
     const mock = mocked || (job.parent === null && job.mock);
     const key = `${mock}/${job.name}`;
     const known = found.get(key) ?? existing(shard, tenant, job.name, mock);
-    let { text } = job.data;
     if (job.unique && known !== null) {
-      if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
-      if (job.overwrite && known.offersAgain && job.repeat !== null && !mock) return STATUS.retryAfterAndRepeat;
       const merged = job.overwrite ? mergedFields(known, job.data) : null;
-      if (merged !== null && isTooLarge(merged.data)) return STATUS.malformed("data");
-      const sealed = merged && sealProblem(tenant, { ...known, name: job.name }, { ...merged, name: job.name });
-      if (sealed !== null) return sealed;
-      found.set(key, { ...known, ...merged });
-      text = merged?.data ?? "";
-    } else if (known === null)
-      found.set(key, {
-        parent: job.parent ?? undefined,
-        offersAgain: job.retryAfter !== null,
-        ...dataFields(job.data),
-      });
-    plans.push({ job, mock, bytes: bytesOf(job.name, text) });
+      const problem = mergeProblem(tenant, { job, mock }, known, merged);
+      if (problem !== null) return problem;
+      const record = job.overwrite ? updated(known, job, merged) : known;
+      found.set(key, record);
+      plans.push({ job, mock, record: withStates(known, record) });
+    } else {
+      const record = newRecord(shard, { tenant, job, mock, at: now });
+      if (known === null) found.set(key, record);
+      plans.push({ job, mock, record });
+    }
   }
   return { plans };
+}
+
+function mergeProblem(
+  tenant: string,
+  { job, mock }: Pick<Plan, "job" | "mock">,
+  known: Job,
+  merged: DataFields | null,
+): Status | null {
+  if (known.parent !== undefined && known.parent !== job.parent) return STATUS.otherParent;
+  if (job.overwrite && known.retryAfter !== undefined && job.repeat !== null && !mock)
+    return STATUS.retryAfterAndRepeat;
+  if (merged === null) return null;
+  if (isTooLarge(merged.data)) return STATUS.malformed("data");
+  return sealProblem(tenant, { ...known, name: job.name }, { ...merged, name: job.name });
 }
 
 const ofTenant = (job: Job | null, tenant: string): Job | null => (job?.tenant === tenant ? job : null);
@@ -153,16 +139,9 @@ function parentProblem(shard: Shard, parent: Job | null): Status | null {
   return parent.parent === undefined ? null : STATUS.grandchild;
 }
 
-interface Found extends DataFields {
-  readonly parent: number | undefined;
-  /** It has a retryAfter. */
-  readonly offersAgain: boolean;
-}
-
-function existing(shard: Shard, tenant: string, name: string, mock: boolean): Found | null {
+function existing(shard: Shard, tenant: string, name: string, mock: boolean): Job | null {
   const id = shard.named(tenant, name, mock);
-  const job = id === null ? null : shard.job(id);
-  return job && { data: job.data, dataRef: job.dataRef, parent: job.parent, offersAgain: job.retryAfter !== undefined };
+  return id === null ? null : shard.job(id);
 }
 
 const knownJob = (shard: Shard, tenant: string, { job, mock }: Plan): number | null =>
@@ -170,39 +149,42 @@ const knownJob = (shard: Shard, tenant: string, { job, mock }: Plan): number | n
 
 function createOne(shard: Shard, tenant: string, plan: Plan, now: number): number {
   const known = knownJob(shard, tenant, plan);
-  if (known === null) return createNew(shard, tenant, plan, undefined, now);
+  if (known === null) return createNew(shard, plan.record, now);
   updateExisting(shard, known, plan.job, now);
   return known;
 }
 
-function createNew(shard: Shard, tenant: string, { job, mock }: Plan, group: string | undefined, now: number): number {
+function createNew(shard: Shard, record: Job, now: number): number {
   const id = shard.newId();
-  shard.create(id, newRecord(shard, { tenant, job, mock, group, at: now }), now);
+  shard.create(id, record, now);
   return id;
+}
+
+function updateExisting(shard: Shard, id: number, given: NewJob, now: number): void {
+  const old = shard.job(id);
+  if (old !== null && given.overwrite) shard.putIfOther(id, updated(old, given, mergedFields(old, given.data)), now);
 }
 
 /**
  * Its repeat, data and priority are updated. With other data, what is not said is as for a new job; with the same data it
  * stays as it was, so that asking twice for the same changes nothing.
  */
-function updateExisting(shard: Shard, id: number, given: NewJob, now: number): void {
-  const old = shard.job(id);
-  if (old === null || !given.overwrite) return;
-  const merged = mergedFields(old, given.data);
+function updated(old: Job, given: NewJob, merged: DataFields | null): Job {
   const unsaid = merged === null ? old : { repeat: undefined, priority: DEFAULT_PRIORITY };
   const repeats = old.mock !== true && old.retryAfter === undefined;
   const repeat = repeats ? (given.repeat ?? unsaid.repeat) : old.repeat;
   const priority = given.priority ?? unsaid.priority;
-  shard.putIfOther(id, changed(old, { repeat, priority, ...merged }), now);
+  return changed(old, { repeat, priority, ...merged });
 }
 
-interface Birth extends Omit<Plan, "bytes"> {
+interface Birth {
   readonly tenant: string;
-  readonly group: string | undefined;
+  readonly job: NewJob;
+  readonly mock: boolean;
   readonly at: number;
 }
 
-export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: Birth): Job {
+export function newRecord(shard: Shard, { tenant, job, mock, at }: Birth): Job {
   const parent = job.parent === null ? null : shard.job(job.parent);
   // A parent that waits already has let its children go.
   const gated = parent !== null && parent.state !== "PAUSED";
@@ -219,7 +201,6 @@ export function newRecord(shard: Shard, { tenant, job, mock, group: grp, at }: B
     retryAfterCount: job.data.retryAfterCount ?? undefined,
     parent: job.parent ?? undefined,
     gate: gated ? (parent.phase ?? 0) + 1 : undefined,
-    grp,
     mock: mock ? true : undefined,
     maxRunTime: job.maxRunTime ?? undefined,
     onFinish: job.onFinish ?? undefined,

@@ -70,6 +70,13 @@ export function joinObjects(first: string, second: string): string {
 export const isTooLarge = (text: string): boolean =>
   text.length > TREE_BYTES / 4 && Buffer.byteLength(text) > TREE_BYTES;
 
+/** As a string in JSON. */
+export const printedBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
+/** As it would stand in the data of the job that follows: control characters take six times as much there. */
+export const isLargeResult = (result: string): boolean =>
+  result.length > TREE_BYTES / 6 && printedBytes(result) > TREE_BYTES;
+
 /** The fields of a record that its data are. */
 export type DataFields = Pick<Job, "data"> & { readonly dataRef: BlobRef | undefined };
 

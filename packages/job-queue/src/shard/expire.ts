@@ -1,5 +1,5 @@
 /** Jobs that nobody runs do not wait for ever, where an installation says so. */
-import { JOBS_PER_COMMAND, STEP_JOBS } from "../limits.ts";
+import { JOBS_PER_COMMAND } from "../limits.ts";
 import type { Job } from "../records.ts";
 import type { ExpireJobs } from "./commands.ts";
 import type { Shard } from "./shard.ts";
@@ -14,8 +14,8 @@ export function expireJobs(shard: Shard, { before }: ExpireJobs, now: number): R
     if (old.length === JOBS_PER_COMMAND) break;
     if (isUnrun(shard, job) && job.nextRun < before) old.push([id, job]);
   }
-  for (const [n, [id, job]] of old.entries()) {
-    if (n > 0 && n % STEP_JOBS === 0) shard.cut();
+  for (const [id, job] of old) {
+    shard.cut();
     poison(shard, id, job, `due since ${new Date(job.nextRun).toISOString()}, and nobody has run it`, now);
   }
   return reply(STATUS.ok, { kind: "released", ids: old.map(([id]) => id) });

@@ -4,9 +4,9 @@ import type { Job } from "../records.ts";
 import { followOn, isGood } from "./chain.ts";
 import type { FailJob, FinishJob, RetryJob } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
-import { bytesOf, createJobs } from "./create.ts";
+import { createJobs } from "./create.ts";
 import { withStates } from "./container-states.ts";
-import { dataFields, type GivenData, isTooLarge } from "./data.ts";
+import { dataFields, type GivenData, isLargeResult, isTooLarge, printedBytes } from "./data.ts";
 import { doneOf } from "./done.ts";
 import { heldJob, parentProblem } from "./held.ts";
 import { BEYOND_CALENDAR, changed, FRESH, isLastRun, moved, scheduledRun } from "./job.ts";
@@ -14,13 +14,14 @@ import { clearEnded, removeParent, wakeParentOf } from "./parents.ts";
 import { sealProblem } from "./sealed.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
+import { bytesOf } from "./written.ts";
 
 export function finishJob(shard: Shard, command: FinishJob, now: number): Reply {
   const held = heldJob(shard, command, STATUS.notRunning);
   if ("reply" in held) return held.reply;
   const problem = parentProblem(shard, held.job) ?? dataProblem(held.job, command);
   if (problem !== null) return reply(problem);
-  const refused = makeAskedFor(shard, command, now);
+  const refused = makeAskedFor(shard, held.job, command, now);
   if (refused !== null) return reply(refused);
   const { id, data } = command;
   const job = withData(held.job, data);
@@ -50,7 +51,7 @@ function archive(shard: Shard, { id }: { readonly id: number }, job: Job, done: 
 
 const sizeProblem = ({ data, result }: Pick<FinishJob, "data" | "result">): Status | null => {
   if (data !== null && isTooLarge(data.text)) return STATUS.malformed("data");
-  return typeof result === "string" && isTooLarge(result) ? STATUS.malformed("result") : null;
+  return typeof result === "string" && isLargeResult(result) ? STATUS.malformed("result") : null;
 };
 
 const dataProblem = (
@@ -67,13 +68,14 @@ const dataProblem = (
 /** In the transaction of the end, so never twice; what is too much for one is for its holder to make before. Null: done. */
 function makeAskedFor(
   shard: Shard,
+  job: Job,
   { tenant, then: jobs = [], data, result }: Pick<FinishJob, "tenant" | "then" | "data" | "result">,
   now: number,
 ): Status | null {
   if (jobs.length === 0) return null;
   const most = Math.floor(shard.jobsPerTenant * FOLLOWERS_SHARE);
-  // The job's own data is written twice at most, with its record and with its run.
-  const beside = 2 * bytesOf("", data?.text ?? "") + bytesOf("", typeof result === "string" ? result : "");
+  // Written twice at most: the job with its record and with its run, the result with its run and for the job that follows.
+  const beside = 2 * (bytesOf(withData(job, data)) + (typeof result === "string" ? printedBytes(result) : 0));
   const { status } = createJobs(shard, { verb: "CreateJobs", tenant, jobs, single: false }, now, { most, beside });
   return status.code === STATUS.ok.code ? null : status;
 }
@@ -116,7 +118,7 @@ export function retryJob(shard: Shard, command: RetryJob, now: number): Reply {
   if ("reply" in held) return held.reply;
   const problem = parentProblem(shard, held.job) ?? dataProblem(held.job, command);
   if (problem !== null) return reply(problem);
-  const refused = makeAskedFor(shard, command, now);
+  const refused = makeAskedFor(shard, held.job, command, now);
   if (refused !== null) return reply(refused);
   const { id, data, name, priority } = command;
   if (isLastRun(held.job)) return endCancelled(shard, command, held.job, now);
@@ -151,7 +153,7 @@ export function failJob(shard: Shard, command: FailJob, now: number): Reply {
   const { job } = held;
   // A mocked job may be finished in any state, but failed only while it runs.
   if (job.lease === undefined) return reply(STATUS.notRunningToFail);
-  const problem = dataProblem(job, command) ?? makeAskedFor(shard, command, now);
+  const problem = dataProblem(job, command) ?? makeAskedFor(shard, job, command, now);
   if (problem !== null) return reply(problem);
   const failing = withData(job, command.data);
   noteEnd(shard, command.id, job);

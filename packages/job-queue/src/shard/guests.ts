@@ -5,13 +5,14 @@
  */
 import { blockOf, firstIdOf, lastIdOf } from "../ids.ts";
 import { CREATES_PER_TRANSACTION, GUEST_NAME, JOBS_PER_SHARD, TRANSACTION_BYTES } from "../limits.ts";
-import type { Guest } from "../records.ts";
+import type { Guest, Job } from "../records.ts";
 import type { IngestAdds, JournalledJob, ReserveIds } from "./commands.ts";
 import { type Reply, reply } from "./views.ts";
-import { bytesOf, newRecord } from "./create.ts";
+import { newRecord } from "./create.ts";
 import { isTooLarge } from "./data.ts";
 import type { Shard } from "./shard.ts";
 import { type Status, STATUS } from "./statuses.ts";
+import { bytesOf } from "./written.ts";
 
 const NEW_GUEST: Guest = { file: "", offset: 0, last: 0, blocks: [] };
 
@@ -66,26 +67,29 @@ interface Intake {
 }
 
 function takeIn(shard: Shard, { guest: name, file, offset }: IngestAdds, { guest, fresh, now }: Intake): void {
-  const parts = partsOf(fresh);
+  const parts = partsOf(
+    fresh.map(({ id, tenant, at, job }): Fresh => [id, newRecord(shard, { tenant, job, mock: job.mock, at })]),
+  );
   for (const [n, part] of parts.entries()) {
-    const last = part.at(-1)?.id ?? guest.last;
+    const [last] = part.at(-1) ?? [guest.last];
     // How far the file was read counts with the last of its jobs; until then the ids say which are done.
     const place = n === parts.length - 1 ? { file, offset } : { file: guest.file, offset: guest.offset };
     if (n > 0) shard.cut();
     shard.journals.put(name, { ...place, last, blocks: unusedBlocks(guest, last) });
-    for (const { id, tenant, at, job } of part)
+    for (const [id, record] of part)
       // A snapshot that was taken while the tree moved may have the job, and not yet how far its journal had come.
-      if (shard.job(id) === null)
-        shard.create(id, newRecord(shard, { tenant, job, mock: job.mock, group: undefined, at }), now);
+      if (shard.job(id) === null) shard.create(id, record, now);
   }
 }
 
+type Fresh = readonly [number, Job];
+
 /** Each fits into one transaction. */
-function partsOf(jobs: readonly JournalledJob[]): readonly (readonly JournalledJob[])[] {
-  const parts: JournalledJob[][] = [];
+function partsOf(jobs: readonly Fresh[]): readonly (readonly Fresh[])[] {
+  const parts: Fresh[][] = [];
   let bytes = Infinity;
   for (const each of jobs) {
-    const own = bytesOf(each.job.name, each.job.data.text);
+    const own = bytesOf(each[1]);
     if (bytes + own > TRANSACTION_BYTES) {
       parts.push([]);
       bytes = 0;

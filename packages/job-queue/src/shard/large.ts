@@ -2,14 +2,14 @@
 import type { BlobRef, BlobStore } from "../blobs.ts";
 import type { Command } from "./commands.ts";
 import type { ChildView, Content, Reply, Taken, TakenView } from "./views.ts";
-import { type GivenData, isTooLarge, joinObjects, NO_DATA } from "./data.ts";
+import { type GivenData, isLargeResult, isTooLarge, joinObjects, NO_DATA } from "./data.ts";
 import { type Status, STATUS } from "./statuses.ts";
 
 /** The same command with names instead of what is large. Without a store, what is large is refused. */
 export async function storeLarge(command: Command, blobs: BlobStore | null): Promise<Command | Status> {
   const data = dataOf(command).filter(({ text }) => isTooLarge(text));
   const result = "result" in command && typeof command.result === "string" ? command.result : null;
-  const large = result !== null && isTooLarge(result);
+  const large = result !== null && isLargeResult(result);
   if (data.length === 0 && !large) return command;
   if (blobs === null) return STATUS.malformed(data.length > 0 ? "data" : "result");
   const refs = new Map<string, BlobRef>();

@@ -30,16 +30,14 @@ export function tick(shard: Shard, now: number): Reply {
 /** Jobs that it has ended stay as they are; jobs with retryAfter stay its own until their nextRun. */
 export function releaseWorker(shard: Shard, worker: string, now: number): Reply {
   const ids = [...shard.heldBy(worker)].filter((id) => shard.job(id)?.retryAfter === undefined);
-  for (const [n, id] of ids.entries()) {
-    if (n > 0 && n % STEP_JOBS === 0) shard.cut();
-    lapse(shard, id, now);
-  }
+  for (const id of ids) lapse(shard, id, now);
   return reply(STATUS.ok, { kind: "released", ids });
 }
 
 function lapse(shard: Shard, id: number, now: number): void {
   const job = shard.job(id);
   if (job === null) return;
+  shard.cut();
   const reoffers = (job.reoffers ?? 0) + 1;
   if (reoffers >= TAKEN_MAX)
     poison(shard, id, changed(job, { reoffers }), `lost ${reoffers} times by its workers`, now);

@@ -80,8 +80,8 @@ export function deleteJob(shard: Shard, command: DeleteJob, now: number): Reply 
 export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Reply {
   const { tenant, ids, name, decrementFailures } = command;
   const leases = command.leases === null ? null : new Set(command.leases);
-  for (const [n, id] of ids.entries()) {
-    if (n > 0 && n % STEP_JOBS === 0) shard.cut();
+  for (const id of ids) {
+    shard.cut();
     const job = ownJob(shard, { tenant, id });
     if (job === null || leases?.has(job.lease?.token ?? "") === false) continue;
     const count = Math.max(0, (job.retryAfterCount ?? 0) - (decrementFailures ? 1 : 0));

@@ -1,6 +1,6 @@
 /** GetJob and GetJobs. */
 import { parseNames, matchesName } from "../names.ts";
-import { ANSWER_BYTES, CONNECTION_LEASE_MS, LEASE_MS, STEP_JOBS, TAKEN_MAX } from "../limits.ts";
+import { ANSWER_BYTES, CONNECTION_LEASE_MS, LEASE_MS, TAKEN_MAX } from "../limits.ts";
 import type { Job } from "../records.ts";
 import { applyModifiers, parseModifiers } from "../time/modifiers.ts";
 import type { Caller, GetJobs } from "./commands.ts";
@@ -19,7 +19,7 @@ export function getJobs(shard: Shard, command: GetJobs, now: number): Reply {
   for (; looked < limit && bytes < ANSWER_BYTES; looked++) {
     const best = shard.index.best(wanted);
     if (best === null) break;
-    if (looked > 0 && looked % STEP_JOBS === 0) shard.cut();
+    shard.cut();
     const taken = takeOne(shard, best.id, command, { now, room: ANSWER_BYTES - bytes });
     if (taken === null) continue;
     jobs.push(taken);

@@ -1,6 +1,6 @@
 /** A shard without a tree: commands go in as texts, the clock is set by hand, and every change is checked as it is made. */
 import { decide } from "../../src/shard/decide.ts";
-import type { Change } from "../../src/shard/changes.ts";
+import type { Change, Unit } from "../../src/shard/changes.ts";
 import type { Command } from "../../src/shard/commands.ts";
 import type { Content, Reply, Taken } from "../../src/shard/views.ts";
 import { readCommand } from "../../src/shard/request.ts";
@@ -32,9 +32,11 @@ export class Bench {
   #term = 1;
 
   readonly #limits: ShardLimits;
+  readonly #onUnits: (units: readonly Unit[]) => void;
 
-  constructor(limits: ShardLimits = {}) {
+  constructor(limits: ShardLimits = {}, onUnits: (units: readonly Unit[]) => void = () => undefined) {
     this.#limits = limits;
+    this.#onUnits = onUnits;
     this.shard = this.#load();
   }
 
@@ -52,6 +54,7 @@ export class Bench {
 
   run(command: Command): Reply {
     const { reply, units } = decide(this.shard, command, this.now);
+    this.#onUnits(units);
     for (const change of units.flat()) this.#write(change);
     return reply;
   }
