@@ -28,9 +28,11 @@ export interface Bench {
   stop(): Promise<void>;
 }
 
-export async function startBench(count = 2): Promise<Bench> {
+/** `before`: what is done to the tree before a job-api sees it. */
+export async function startBench(count = 2, before?: (connect: string) => Promise<void>): Promise<Bench> {
   const { connect, logDir, root } = await testZooKeeper();
   await makeTree(connect);
+  await before?.(connect);
   const folder = await mkdtemp(join(tmpdir(), "sluice-conformance-"));
   const starting = Array.from({ length: count }, (_, i) => startProcess(connect, folder, `job-api-${i + 1}`));
   const processes = await Promise.all(starting);

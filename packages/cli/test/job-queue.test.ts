@@ -4,16 +4,18 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bench, startBench } from "../../../tests/conformance/bench.ts";
+import { type BadJob, plantBadJob } from "../../../tests/support/job-queue/bad-record.ts";
 import { toJobs } from "../src/command.ts";
 import { COMMANDS } from "../src/commands/all.ts";
 import { type Played, sluice, type Stage } from "./support.ts";
 
 let bench: Bench;
+let bad: BadJob;
 let folder: string;
 let tenant = "";
 let tests = 0;
 beforeAll(async () => {
-  bench = await startBench(1);
+  bench = await startBench(1, async (connect) => void (bad = await plantBadJob(connect, "odd", "mail")));
   folder = await mkdtemp(join(tmpdir(), "sluice-cli-jobs-"));
 });
 afterAll(async () => {
@@ -68,6 +70,16 @@ describe("jobs", () => {
     expect(Date.parse(shown.nextRun)).toBeGreaterThan(Date.now() + 7_000_000);
     const typed = await mine("q create mail --data - -o name", { stdin: '{"from":"stdin"}' });
     expect((await mine(`q show ${typed.out.trim()}`)).out).toContain('{"from":"stdin"}');
+  });
+
+  test("whose records cannot be read are FAILED, and shown with the reason and the bytes", async () => {
+    expect((await olga("q list --tenant odd --job-state FAILED -o name")).out).toBe(`${bad.id}\n`);
+    const { out } = await olga(`q show ${bad.id} --tenant odd`);
+    expect(out).toMatch(/^Unreadable: +job.*lane/m);
+    expect(out).toContain(JSON.stringify(bad.text));
+    const asJson = JSON.parse((await olga(`q show ${bad.id} --tenant odd -o json`)).out) as object;
+    expect(asJson).toMatchObject({ name: "mail", unreadable: { bytes: bad.text } });
+    expect((await olga(`q delete ${bad.id} --tenant odd --yes`)).code).toBe(0);
   });
 
   test("are changed: data, priority, next run; without new data those that are there stay", async () => {

@@ -133,6 +133,7 @@ describe("runs that have ended", () => {
     owner = await own();
     expect(await owner.emptyArchive(-2 * 3_600_000)).toBe(2);
     expect(told).toEqual([path]);
+    expect(owner.quarantined).toEqual([{ id: null, problem: expect.stringContaining(path) as unknown }]);
     expect(await inTree()).toBe(1);
     await process.session.multi([{ op: "delete", path, version: 1 }]);
   });

@@ -75,6 +75,25 @@ test("a record whose large data is gone is set aside as well, and can be deleted
   expect((await next.ask(command("DeleteJob", { jobID: bad })))?.status.code).toBe(200);
 });
 
+test.each(["DeleteJob", "RequeueJobs"])("large data under a record of which nothing is left: %s", async (verb) => {
+  const large = `{"a":"${"x".repeat(9_000)}"}`;
+  const bad = idOf(await owner.ask(command("CreateJob", { name: "bad", data: large })));
+  await plant(paths.job(bad), "?");
+  const next = await process.own();
+  const tenant = "system";
+  const list = { decrementFailures: false, leases: null, name: null };
+  const told = await next.ask(
+    verb === "DeleteJob" ? { verb, tenant, id: bad } : { verb: "RequeueJobs", tenant, ids: [bad], ...list },
+  );
+  expect(told?.status.code).toBe(200);
+  expect(next.over.aborted).toBe(false);
+  const last = await process.own();
+  expect(last.quarantined).toEqual([]);
+  expect((await last.ask({ verb: "QueryJob", tenant, id: bad }))?.content).toMatchObject(
+    verb === "DeleteJob" ? { kind: "none" } : { job: { data: large } },
+  );
+});
+
 test("requeued, a record loses what could not be read, and runs", async () => {
   const bad = idOf(await owner.ask(command("CreateJob", { name: "bad", data: '{"a":1}' })));
   await plant(paths.job(bad), (await recordText(paths.job(bad))).replace("{", '{"lane":7,'));
@@ -115,6 +134,26 @@ test("types that crash: a list that cannot be read is empty, and is written anew
   expect(next.quarantined).toEqual([{ id: null, problem: expect.stringContaining("crash") as unknown }]);
   expect((await next.ask({ verb: "CrashJobs", tenant: "default", names: ["y"] }))?.status.code).toBe(200);
   expect((await process.own()).quarantined).toEqual([]);
+});
+
+test("what a restore left behind: when it cannot be read, the shard is served, and it is told", async () => {
+  const restored = { op: "create", path: paths.restored(0), data: Buffer.from("?") } as const;
+  await raw.multi([restored]);
+  const next = await process.own();
+  expect(next.quarantined).toEqual([{ id: null, problem: expect.stringContaining("restored") as unknown }]);
+  expect((await next.ask(command("CreateJob", { name: "good" })))?.status.code).toBe(200);
+});
+
+test("a shard whose ids cannot be read is nobody's, and nothing is written", async () => {
+  await owner.resign();
+  await plant(paths.ids(0), "?");
+  const before = await process.session.get(paths.ids(0));
+  expect(await ownShard(0, { session: process.session, apiId: "api-1", later })).toMatchObject({
+    ok: false,
+    isBroken: true,
+    why: expect.stringContaining("ids") as unknown,
+  });
+  expect(await process.session.get(paths.ids(0))).toEqual(before);
 });
 
 test("a shard that cannot be loaded leaves neither a term nor a counter behind", async () => {

@@ -34,13 +34,26 @@ export class EndedRuns {
   readonly #hooks: ArchiveHooks;
   readonly #history: History;
   readonly #archivist: Archivist | null;
+  readonly #unreadable: string[] = [];
 
   constructor({ archive, hooks = {}, limits, ...ports }: EndedRunsPorts) {
     this.#index = ports.index;
     this.#hooks = hooks;
     this.#history = new History({ ...ports, archive: archive ?? null });
+    const noting: ArchivistHooks = {
+      ...hooks,
+      onUnreadable: (path) => {
+        this.#unreadable.push(path);
+        hooks.onUnreadable?.(path);
+      },
+    };
     this.#archivist =
-      archive === undefined ? null : new Archivist({ ...ports, archive, hooks, ...(limits && { limits }) });
+      archive === undefined ? null : new Archivist({ ...ports, archive, hooks: noting, ...(limits && { limits }) });
+  }
+
+  /** Paths of entries that should have left the tree and cannot be read. */
+  get unreadable(): readonly string[] {
+    return this.#unreadable;
   }
 
   /** In the tree. */

@@ -64,8 +64,9 @@ export class History {
 
   /** Whether this run of the job has ended, however long ago it left the tree. Null: nobody answers. */
   async hasEnded(tenant: string, id: number, token: string): Promise<boolean | null> {
-    const runs = await this.#runsOf(id, tenant);
-    return runs === null ? null : runs.some((run) => run.token === token);
+    const named = this.#ports.index.of(id).filter((entry) => entry.token === token);
+    const runs = named.length > 0 ? await this.#read(named, "short") : await this.#keptOf(id);
+    return runs && runs.some((run) => run.token === token && run.done.tenant === tenant);
   }
 
   /** A page that leads on may have fewer runs than were asked for, even none: those read were not wanted. */

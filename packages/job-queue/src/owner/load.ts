@@ -126,8 +126,10 @@ class Loader {
     if (!node.ok && node.code === "NO_NODE") return null;
     if (!node.ok) throw new NotLoaded(`${node.code}: ${node.detail}`);
     const restored = records.restored.decode(node.value.data);
-    if (!restored.ok) throw new NotLoaded(restored.problem);
-    return restored.value;
+    if (restored.ok) return restored.value;
+    // Journals whose blocks were given before the restore are not known then, and their lines wait.
+    this.#problems.push(restored.problem);
+    return null;
   }
 
   /** Null: no process has ever kept a journal for this shard. */
@@ -174,7 +176,10 @@ class Loader {
         this.#versions.set(id, { record: stat.version, data: null, text });
         if (record.ok && hasData(record.value)) this.#jobs.set(id, record.value);
         else if (record.ok && record.value.dataNode === true) apart.push({ id, job: record.value, bytes: data });
-        else this.#setAside(id, salvage(id, data, record.ok ? "job.data: there is none" : record.problem), apart);
+        else {
+          const problem = record.ok ? "job.data: there is none" : record.problem;
+          this.#setAside(id, salvage(id, data, problem), stat.numChildren > 0 ? apart : null);
+        }
       },
     );
     await this.#read(
@@ -183,7 +188,7 @@ class Loader {
         const each = apart[n];
         if (each === undefined) return;
         if (answer.kind === "node") this.#join(each, answer.node);
-        else this.#setAside(each.id, salvage(each.id, each.bytes, `job.data: its node has ${answer.kind}`), null);
+        else this.#setAside(each.id, salvage(each.id, each.bytes, `job.data: its node is ${answer.kind}`), null);
       },
     );
   }
@@ -195,11 +200,11 @@ class Loader {
     this.#jobs.set(id, { ...job, data: text });
   }
 
-  /** `apart`: its data may still stand beside it, and goes with it. */
-  #setAside(id: number, { job, hasDataNode, unreadable }: Salvaged, apart: Apart[] | null): void {
+  /** `apart`: something stands below it, whatever its record says. It is its data, and goes with it. */
+  #setAside(id: number, { job, unreadable }: Salvaged, apart: Apart[] | null): void {
     if (!this.#unreadable.has(id)) this.#unreadable.set(id, unreadable);
     this.#jobs.set(id, { ...job, data: job.data ?? NO_DATA.text });
-    if (hasDataNode && apart !== null) apart.push({ id, job, bytes: EMPTY });
+    apart?.push({ id, job, bytes: EMPTY });
   }
 
   async #oldCounters(terms: readonly number[]): Promise<Tree["counters"]> {

@@ -129,10 +129,11 @@ export class ShardOwner {
     return this.#shard.size;
   }
 
-  /** What could not be read when the shard was loaded, and is as it was. */
+  /** What could not be read, and is as it was. */
   get quarantined(): readonly Quarantined[] {
     const jobs = [...this.#shard.unreadable].map(([id, { problem }]) => ({ id, problem }));
-    return [...jobs, ...this.#problems.map((problem) => ({ id: null, problem }))];
+    const entries = this.#ended.unreadable.map((path) => `${path}: the entry of a run that has ended`);
+    return [...jobs, ...[...this.#problems, ...entries].map((problem) => ({ id: null, problem }))];
   }
 
   /** Ended runs that the tree holds, and their bytes. */

@@ -20,7 +20,6 @@ const PRIORITY = 500;
 
 export interface Salvaged {
   readonly job: Omit<Job, "data"> & { readonly data: string | undefined };
-  readonly hasDataNode: boolean;
   readonly unreadable: Unreadable;
 }
 
@@ -44,7 +43,6 @@ export function salvage(id: number, data: Buffer, problem: string): Salvaged {
   });
   return {
     job: { ...job, data: found.data },
-    hasDataNode: found.dataNode === true,
     unreadable: { problem, bytes: data.subarray(0, BYTES_SHOWN).toString("utf8") },
   };
 }

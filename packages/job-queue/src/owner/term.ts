@@ -16,7 +16,10 @@ export interface Term {
   readonly idsVersion: number;
 }
 
-export type Taking = { readonly ok: true; readonly term: Term } | { readonly ok: false; readonly why: string };
+export type Taking =
+  | { readonly ok: true; readonly term: Term }
+  /** `isBroken`: nobody can take it as it is, so that trying again at once helps nobody. */
+  | { readonly ok: false; readonly why: string; readonly isBroken?: true };
 
 /** What every transaction of a term begins with. */
 export const fence = ({ shard, term }: Pick<Term, "shard" | "term">, sent: number): readonly Op[] => [
@@ -33,7 +36,8 @@ export async function takeTerm(session: Session, shard: number, apiId: string, f
   if (!found.ok) return { ok: false, why: `${found.code}: ${found.detail}` };
   if (!terms.ok) return { ok: false, why: `${terms.code}: ${terms.detail}` };
   const ids = records.ids.decode(found.value.data);
-  if (!ids.ok) return { ok: false, why: ids.problem };
+  // Without it nobody knows which ids and tokens were given before: to guess could give one twice.
+  if (!ids.ok) return { ok: false, why: ids.problem, isBroken: true };
   const next: Ids = { next: ids.value.next, term: ids.value.term + 1 };
   const { version } = found.value.stat;
   const old = terms.value.names.flatMap((name) => parseTermName(name) ?? []).filter((term) => term.shard === shard);

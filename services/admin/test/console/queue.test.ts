@@ -7,6 +7,7 @@ import { testWorker, type TestWorker, testZooKeeper, waitFor } from "@sluice/tes
 import { JOBS } from "@sluice/wire";
 import { systemClock } from "@sluice/zookeeper";
 import type { Browser, Page } from "playwright-core";
+import { type BadJob, plantBadJob } from "../../../../tests/support/job-queue/bad-record.ts";
 import { startAdmin, type TestAdmin, valueOf } from "../support.ts";
 import { judgePage, loadAxe, PHONE, settled, tooWide } from "./access.ts";
 import { type As, button, CHROMIUM, launch, visit, visitors } from "./browser.ts";
@@ -19,6 +20,7 @@ let browser: Browser;
 let as: As;
 let jobs: Client;
 let registrar: TestWorker;
+let bad: BadJob;
 
 const params = { tenant: TENANT };
 const made = async (body: object, tenant = TENANT): Promise<number> =>
@@ -40,6 +42,7 @@ skipUnless(describe, CHROMIUM)("the job queue in the console", () => {
     const port = await freePort();
     [browser] = await Promise.all([launch()]);
     admin = await startAdmin(connect, { env: { JOB_API_URL: `http://127.0.0.1:${port}` } });
+    bad = await plantBadJob(connect, "odd", "mail");
     api = await startJobApi(connect, port, admin);
     jobs = makeClient({ baseUrl: api.url, token: admin.tokens.admin });
     as = visitors(browser, admin);
@@ -54,6 +57,14 @@ skipUnless(describe, CHROMIUM)("the job queue in the console", () => {
     await registrar.close();
     await api.stop();
     await admin.stop();
+  });
+
+  test("a job whose record cannot be read is shown with the reason and the bytes", async () => {
+    await as("operator", `/queues/odd/jobs/${bad.id}`, async (page) => {
+      await stands(page, "FAILED").waitFor();
+      await page.getByText(/cannot be read \(job.*lane.*\)/).waitFor();
+      await page.getByText(bad.text, { exact: true }).waitFor();
+    });
   });
 
   test("a job is made, found, changed, run now, failed, requeued and deleted", async () => {
