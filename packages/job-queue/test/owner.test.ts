@@ -13,7 +13,7 @@ import {
 } from "@sluice/testkit";
 import type { ShardOwner } from "../src/owner/owner.ts";
 import { paths } from "../src/paths.ts";
-import type { Command, CreateJobs, GetJobs } from "../src/shard/commands.ts";
+import type { CreateJobs, GetJobs } from "../src/shard/commands.ts";
 import { MemoryArchive } from "./support/memory-archive.ts";
 import { command, idOf, startProcess, takenOf, type Process } from "./support/owners.ts";
 

@@ -10,7 +10,7 @@ import { Bench } from "./support/bench.ts";
 
 /** A tenant writes as much as it may into every field. Quotes and control characters take more room as JSON. */
 const LONG = {
-  name: `${'"'.repeat(NAME_BYTES - 3)}`,
+  name: '"'.repeat(NAME_BYTES - 3),
   worker: '"'.repeat(WORKER_BYTES),
   repeat: `FINISHED${", +0 SECONDS".repeat(20)}`.slice(0, SCHEDULE_BYTES),
   onFinish: '"'.repeat(NAME_BYTES),
@@ -38,7 +38,7 @@ const batch = fc.record({
   bytes,
   repeats: fc.boolean(),
 });
-type Batch = typeof batch extends fc.Arbitrary<infer T> ? T : never;
+type Batch = (typeof batch extends fc.Arbitrary<infer T> ? Omit<T, "count"> : never) & { readonly count: number };
 
 function jobsOf({ count, unique, isContainer, bytes: each, repeats }: Batch): readonly object[] {
   // A request of 30 MB comes through no door.

@@ -19,7 +19,7 @@ const archive: RunArchive = {
 let zooKeeper: TestZooKeeper;
 let alone: TestRouter;
 let told: string[];
-let errors: (readonly [Readonly<Record<string, unknown>>, string])[];
+let errors: (readonly [object, string])[];
 
 beforeEach(async () => {
   told = [];

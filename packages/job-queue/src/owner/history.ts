@@ -66,7 +66,7 @@ export class History {
   async hasEnded(tenant: string, id: number, token: string): Promise<boolean | null> {
     const named = this.#ports.index.of(id).filter((entry) => entry.token === token);
     const runs = named.length > 0 ? await this.#read(named, "short") : await this.#keptOf(id);
-    return runs && runs.some((run) => run.token === token && run.done.tenant === tenant);
+    return runs?.some((run) => run.token === token && run.done.tenant === tenant) ?? null;
   }
 
   /** A page that leads on may have fewer runs than were asked for, even none: those read were not wanted. */
