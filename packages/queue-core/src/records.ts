@@ -16,6 +16,7 @@ import {
   StatusReportSchema,
   LockSchema,
   HoldSchema,
+  type Identifiers,
   type JobStatus,
 } from "./records/deposit-records.ts";
 import {
@@ -110,12 +111,16 @@ function exactJobStatus(s: JobStatus): JobStatus {
 }
 const jobStatus = jsonRecord("job status", JobStatusSchema);
 
+/** CDL's Java breaks on a null there; in their own trees no ARK is an empty text. */
+const theirIdentifiers = (ids: Identifiers): object => ({ ...ids, primary_id: ids.primary_id ?? "" });
+const identifiers = jsonRecord("identifiers", IdentifiersSchema);
+
 export const records = {
   jobStatus: { ...jobStatus, encode: (s: JobStatus) => jobStatus.encode(exactJobStatus(s)) },
   batchStatus: jsonRecord("batch status", BatchStatusSchema),
   submission: jsonRecord("submission", SubmissionSchema),
   jobConfiguration: jsonRecord("configuration", JobConfigurationSchema),
-  identifiers: jsonRecord("identifiers", IdentifiersSchema),
+  identifiers: { ...identifiers, encode: (ids: Identifiers) => Buffer.from(JSON.stringify(theirIdentifiers(ids))) },
   metadata: jsonRecord("metadata", MetadataSchema),
   inventory: jsonRecord("inventory", InventorySchema),
   statusReport: jsonRecord("status-report", StatusReportSchema),

@@ -43,6 +43,11 @@ describe("every record survives the round trip", () => {
     );
   });
 
+  test("no ARK is written as CDL's libraries write it: they break on null", () => {
+    const identifiers = { note: "kept", primary_id: null, local_id: ["loc-1"] };
+    expect(JSON.parse(records.identifiers.encode(identifiers).toString())).toEqual({ ...identifiers, primary_id: "" });
+  });
+
   test("numbers, ids and identifiers", () => {
     for (const record of [records.priority, records.spaceNeeded, records.counter]) {
       survives(record, fc.nat({ max: 999_999_999_999 }));
@@ -132,6 +137,10 @@ describe("reading is tolerant", () => {
       ok: true,
       value: { profile_name: "p_content", erc_what: "T", digest_type: "md5", update: true },
     });
+    expect(decode(records.identifiers, { primary_id: "", local_id: [] })).toMatchObject({
+      value: { primary_id: null },
+    });
+    expect(decode(records.identifiers, { primary_id: null })).toMatchObject({ value: { primary_id: null } });
     expect(decode(records.identifiers, { primary: "555", local_id: "loc1" })).toMatchObject({
       ok: true,
       value: { primary_id: "555", local_id: ["loc1"] },
