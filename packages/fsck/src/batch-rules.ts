@@ -25,6 +25,8 @@ const foreign: Rule = (batch) => [
     path: paths.batch(batch.id),
     what: `${batch.status?.value?.status ?? "without a status"}, ${jobsOf(batch)} jobs: no record that it was made here or imported`,
     sinceMs: since(batch),
+    // Whoever left it out knows of it.
+    warnForMs: Number.POSITIVE_INFINITY,
     mend: { human: "bring it in with `sluice import`, which says what is in the way; until then nobody works on it" },
   },
 ];

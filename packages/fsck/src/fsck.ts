@@ -170,7 +170,7 @@ async function confirmedFindings(
 
 function findingOf(suspicion: Suspicion, subject: Subject, context: RuleContext): Finding {
   const { rule, path, what, sinceMs, mend, warnForMs = context.failMs } = suspicion;
-  const young = rule === "NAMES" || rule === "IMPORT" || (sinceMs !== null && context.nowMs - sinceMs < warnForMs);
+  const young = rule === "NAMES" || (sinceMs !== null && context.nowMs - sinceMs < warnForMs);
   const help = "human" in mend ? { human: mend.human } : { repair: mend.says };
   return { rule, severity: young ? "warn" : "fail", path, what, ...help, subject };
 }

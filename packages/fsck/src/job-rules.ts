@@ -5,6 +5,7 @@ import {
   clampPriority,
   isFinal,
   isLive,
+  isMerritts,
   newFleetJob,
   paths,
   records,
@@ -204,7 +205,7 @@ const locks: Rule = (job, context) => {
   return lockSuspicion({
     path: paths.jobLock(job.id),
     lock: job.lock,
-    rests: isLive(status.status) ? null : status.status,
+    rests: isLive(status.status) || isMerritts(status.status) ? null : status.status,
     guard: unchanged(paths.jobStatus(job.id), job.status),
     context,
   });

@@ -22,7 +22,6 @@ import {
   jsonData,
   lastSuccessOf,
   objectOf,
-  type OldJobState,
   readOldState,
   submissionMode,
   textOf,
@@ -32,7 +31,7 @@ export interface PlannedJob {
   readonly kind: "bring";
   readonly id: JobId;
   readonly batch: BatchId;
-  readonly from: OldJobState;
+  readonly from: JobState;
   readonly to: JobState;
   readonly notes: readonly string[];
   /** Every node below the job as it shall be. */
@@ -166,7 +165,7 @@ function withAdded(node: OldNode | undefined, raw: JsonObject, added: JsonObject
 }
 
 interface Move {
-  readonly from: OldJobState;
+  readonly from: JobState;
   readonly to: JobState;
   readonly lastSuccess: JobState | null;
 }

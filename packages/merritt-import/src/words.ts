@@ -27,10 +27,7 @@ export function textOf(raw: JsonObject, ...keys: readonly string[]): string | un
 export const jsonData = (raw: JsonObject): Buffer => Buffer.from(JSON.stringify(raw));
 
 /** What a job's words in `status` mean to those who made the tree. */
-export type OldJobState = JobState | "Storing";
-
-export const readOldState = (raw: unknown): OldJobState | null =>
-  typeof raw !== "string" ? null : raw.toLowerCase() === "storing" ? "Storing" : readJobState(raw);
+export const readOldState = (raw: unknown): JobState | null => (typeof raw === "string" ? readJobState(raw) : null);
 
 export interface StoredFacts {
   readonly knowsStoring: boolean;
@@ -42,7 +39,7 @@ export interface StoredFacts {
  * Where a job can go on here. Files of the old fleet lie in other folders than ours, so that what was fetched is fetched
  * again; what was stored is not stored again. Storing is part of our Processing.
  */
-export function goesOnAt(state: OldJobState, { stored }: StoredFacts): JobState {
+export function goesOnAt(state: JobState, { stored }: StoredFacts): JobState {
   if (state === "Storing" || state === "Processing") return "Downloading";
   return state === "Recording" && !stored ? "Downloading" : state;
 }

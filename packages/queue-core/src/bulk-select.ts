@@ -108,6 +108,7 @@ async function* namedJobs(session: Session, filter: JobFilter): AsyncGenerator<r
   }
   for (const state of states) {
     const listed = await session.children(paths.queue(state));
+    if (!listed.ok && listed.code === "NO_NODE") continue;
     if (!listed.ok) {
       yield null;
       return;

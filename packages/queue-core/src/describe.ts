@@ -1,6 +1,6 @@
 /** The tables as words: what docs/states.md is made of. */
 import { BATCH_STATES, type BatchState, JOB_STATES, type JobState } from "./states.ts";
-import { batchRow, jobRow, resumeAt, PIPELINE } from "./transitions.ts";
+import { batchRow, jobRow, isMerritts, resumeAt, PIPELINE } from "./transitions.ts";
 
 export interface Edge {
   readonly from: string;
@@ -70,6 +70,7 @@ export function describeStates(): string {
     "| --- | --- |",
     `| none | ${resumeAt(null)} (refused if the payload was corrupt) |`,
     ...PIPELINE.slice(0, -1).map((state) => `| ${state} | ${resumeAt(state)} |`),
+    ...JOB_STATES.filter(isMerritts).map((state) => `| ${state} (written by Merritt) | ${resumeAt(state)} |`),
     "",
     "An operator may choose an earlier stage; the last successful status is then that stage's predecessor.",
     "",

@@ -8,6 +8,7 @@ export {
   isEnded,
   isFinal,
   isLive,
+  isMerritts,
   JOB_ACTIONS,
   JOB_TABLE,
   jobRow,

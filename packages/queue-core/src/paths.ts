@@ -15,6 +15,7 @@ import {
   STAGES,
   type Stage,
 } from "./states.ts";
+import { isMerritts } from "./transitions.ts";
 
 /** Two digits, so that entry names sort as text: 00 is first. */
 export const PRIORITY_MAX = 99;
@@ -143,7 +144,8 @@ export const DIRECTORIES: readonly string[] = [
   paths.batchUuids,
   paths.jobs,
   paths.jobStates,
-  ...JOB_STATES.map(paths.queue),
+  // Merritt's own state has a queue only where a library of theirs has made it.
+  ...JOB_STATES.filter((state) => !isMerritts(state)).map(paths.queue),
   paths.locks,
   paths.queueLocks,
   paths.collectionLocks,

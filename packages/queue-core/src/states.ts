@@ -10,6 +10,8 @@ export const JOB_STATES = [
   "Provisioning",
   "Downloading",
   "Processing",
+  /** Of Merritt's newer libraries, between Processing and Recording: read here, and never entered. */
+  "Storing",
   "Recording",
   "Notify",
   "Completed",

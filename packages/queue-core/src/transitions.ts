@@ -31,6 +31,7 @@ export const JOB_TABLE = {
   Provisioning: { owner: "provisioner",  done: "Downloading",  fail: null,     park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "waits for room in the working volume" },
   Downloading:  { owner: "downloader",   done: "Processing",   fail: "Failed", park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "its content is fetched and checked" },
   Processing:   { owner: "processor",    done: "Recording",    fail: "Failed", park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "is identified, described and stored" },
+  Storing:      { owner: null,           done: null,           fail: null,     park: null,   operator: { delete: "Deleted" },                     bucket: "batch-processing", says: "Merritt's storage service has it: no service of this fleet works on it" },
   Recording:    { owner: "recorder",     done: "Notify",       fail: "Failed", park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "is recorded in the inventory" },
   Notify:       { owner: "notifier",     done: "Completed",    fail: "Failed", park: null,   operator: { fail: "Failed" },                        bucket: "batch-processing", says: "the depositor's system is called back" },
   Completed:    { owner: null,           done: null,           fail: null,     park: null,   operator: {},                                        bucket: "batch-completed",  says: "stored, recorded, told; the reporter clears its folder" },
@@ -67,6 +68,9 @@ export const BATCH_TABLE = {
 export const jobRow = (state: JobState): JobRow => JOB_TABLE[state];
 export const batchRow = (state: BatchState): BatchRow => BATCH_TABLE[state];
 export const bucketOf = (state: JobState): Bucket => JOB_TABLE[state].bucket;
+
+/** Worked by a service of Merritt's, if by any: nothing of ours ever leads here. */
+export const isMerritts = (state: JobState): boolean => state === "Storing";
 
 /** Worked by a stage: on its way, and not at rest. */
 export const isLive = (state: JobState): boolean => JOB_TABLE[state].owner !== null;
@@ -128,9 +132,10 @@ export function predecessor(state: JobState): JobState | null {
 
 /**
  * Where a failed job goes on: after the last stage that succeeded. Trees written by CDL's libraries may hold `Held`
- * or `Failed` there, which say nothing about success: they count as none.
+ * or `Failed` there, which say nothing about success: they count as none. What they have stored is recorded next.
  */
 export function resumeAt(lastSuccessful: JobState | null): JobState {
+  if (lastSuccessful === "Storing") return "Recording";
   const next = lastSuccessful !== null && isLive(lastSuccessful) ? jobRow(lastSuccessful).done : null;
   return next !== null && isLive(next) ? next : "Pending";
 }

@@ -108,6 +108,8 @@ describe("resuming a failed job", () => {
     ]);
   });
 
+  test("records what Merritt's own service has stored", () => expect(resumeAt("Storing")).toBe("Recording"));
+
   test("starts over when nothing succeeded, or when a foreign writer noted Held or Failed", () => {
     for (const last of [null, "Held", "Failed", "Deleted"] as const) expect(resumeAt(last)).toBe("Pending");
   });

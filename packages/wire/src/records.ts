@@ -136,6 +136,7 @@ export const Model = z.object({
       says: z.string(),
       actions: z.array(z.string()),
       live: z.boolean(),
+      merritts: z.boolean().describe("a state of Merritt's own: no service of this fleet leads to it or works on it"),
     }),
   ),
   batch_states: z.array(z.object({ state: batchState, says: z.string(), actions: z.array(z.string()) })),

@@ -1,5 +1,5 @@
 /** What must hold of a job after every transaction, however it came about. */
-import { bucketOf, clampPriority, isFinal, isLive } from "@sluice/queue-core";
+import { bucketOf, clampPriority, isFinal, isLive, isMerritts } from "@sluice/queue-core";
 import { describeEntries } from "./job-model.ts";
 import type { Finding, InvariantId } from "./names.ts";
 import type { JobChange } from "./views.ts";
@@ -65,7 +65,8 @@ export const JOB_STATE_RULES: Partial<Record<InvariantId, (change: JobChange) =>
   },
 
   "I-21": ({ after }) => {
-    if (after.lock === null || after.status === null || isLive(after.status.status)) return null;
+    if (after.lock === null || after.status === null) return null;
+    if (isLive(after.status.status) || isMerritts(after.status.status)) return null;
     return `locked, though ${after.status.status}`;
   },
 

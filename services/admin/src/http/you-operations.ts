@@ -1,7 +1,16 @@
 /** Who asks, and the tables that everything else is drawn from. */
 import { type Caller, may, PERMISSIONS, type Permission } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
-import { BATCH_STATES, batchRow, ERROR_CODES, isLive, JOB_STATES, jobRow, PIPELINE } from "@sluice/queue-core";
+import {
+  BATCH_STATES,
+  batchRow,
+  ERROR_CODES,
+  isLive,
+  isMerritts,
+  JOB_STATES,
+  jobRow,
+  PIPELINE,
+} from "@sluice/queue-core";
 import { ADMIN, type Model } from "@sluice/wire";
 import { batchActions, jobActions } from "../views/details.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -35,7 +44,7 @@ const modelOf = ({ settings, intakeUrl }: YouDeps): Model => ({
   pipeline: [...PIPELINE],
   job_states: JOB_STATES.map((state) => {
     const { owner, says } = jobRow(state);
-    return { state, stage: owner, says, actions: jobActions(state), live: isLive(state) };
+    return { state, stage: owner, says, actions: jobActions(state), live: isLive(state), merritts: isMerritts(state) };
   }),
   batch_states: BATCH_STATES.map((state) => {
     const { says } = batchRow(state);

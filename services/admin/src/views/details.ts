@@ -80,7 +80,8 @@ export async function jobDetail(session: Session, job: JobView, news: JobNews): 
     resume_choices: canResume ? [...resumeChoices(last)] : [],
     not_before: notBefore(job, history),
     hold: holdOf(hold),
-    actions: jobActions(status),
+    // One without a history was never imported: every action is refused.
+    actions: job.history === null ? [] : jobActions(status),
   };
 }
 

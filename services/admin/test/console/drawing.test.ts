@@ -1,6 +1,6 @@
 /** What the console reckons before it draws: pure, and so tested without a browser. */
 import { describe, expect, test } from "@jest/globals";
-import { JOB_STATES, type JobState, jobRow, PIPELINE } from "@sluice/queue-core";
+import { isMerritts, JOB_STATES, type JobState, jobRow, PIPELINE } from "@sluice/queue-core";
 import type { Model, Overview } from "@sluice/wire";
 import { ago, bytes, duration, withoutCode } from "../../console/src/format.ts";
 import { remarksOn } from "../../console/src/home/attention.ts";
@@ -11,7 +11,14 @@ import { barsOf, ceilingOf, runsOf } from "../../console/src/ui/chart-shapes.ts"
 const model: Model = {
   version: "test",
   pipeline: [...PIPELINE],
-  job_states: JOB_STATES.map((state) => ({ state, stage: jobRow(state).owner, says: "", actions: [], live: true })),
+  job_states: JOB_STATES.map((state) => ({
+    state,
+    stage: jobRow(state).owner,
+    says: "",
+    actions: [],
+    live: true,
+    merritts: isMerritts(state),
+  })),
   batch_states: [],
   errors: [],
   schedules: false,
@@ -49,18 +56,32 @@ const now = (patch: Partial<Overview> = {}): Overview => ({
 });
 
 describe("the picture of the pipeline", () => {
-  test.each([true, false])("has every state once, and none upon another (tall: %s)", (tall) => {
-    const { basins, width, height } = flowOf(model, now({ jobs: jobs({ Failed: 7 }) }), tall);
-    expect(basins.map(({ state }) => state).sort()).toEqual([...JOB_STATES].sort());
-    expect(basins.find(({ state }) => state === "Failed")?.jobs).toBe(7);
-    for (const [i, a] of basins.entries()) {
-      expect([a.x >= 0, a.y >= 0, a.x + a.width <= width, a.y + a.height <= height]).toEqual([true, true, true, true]);
-      for (const b of basins.slice(i + 1)) {
-        const apart = a.x + a.width < b.x || b.x + b.width < a.x || a.y + a.height < b.y || b.y + b.height < a.y;
-        expect([a.state, b.state, apart]).toEqual([a.state, b.state, true]);
+  test.each([
+    [true, 0],
+    [false, 0],
+    [true, 2],
+    [false, 2],
+  ])(
+    "has every state once, and none upon another (tall: %s); Merritt's own if jobs are there (%d)",
+    (tall, Storing) => {
+      const { basins, width, height } = flowOf(model, now({ jobs: jobs({ Failed: 7, Storing }) }), tall);
+      const shown = JOB_STATES.filter((state) => !isMerritts(state) || Storing > 0);
+      expect(basins.map(({ state }) => state).sort()).toEqual([...shown].sort());
+      expect(basins.find(({ state }) => state === "Failed")?.jobs).toBe(7);
+      for (const [i, a] of basins.entries()) {
+        expect([a.x >= 0, a.y >= 0, a.x + a.width <= width, a.y + a.height <= height]).toEqual([
+          true,
+          true,
+          true,
+          true,
+        ]);
+        for (const b of basins.slice(i + 1)) {
+          const apart = a.x + a.width < b.x || b.x + b.width < a.x || a.y + a.height < b.y || b.y + b.height < a.y;
+          expect([a.state, b.state, apart]).toEqual([a.state, b.state, true]);
+        }
       }
-    }
-  });
+    },
+  );
 
   test("flows only while jobs are completed and nobody has paused it", () => {
     const flows = (patch: Partial<Overview>) => flowOf(model, now(patch), false).channels.some((way) => way.flowing);

@@ -58,6 +58,7 @@ export function flowOf(model: Model, now: Overview, tall: boolean): Flow {
     return { state, says: row?.says ?? "", jobs, ...box, stage, level: levelOf(jobs) };
   };
   const rests = model.job_states
+    .filter(({ state, merritts }) => !merritts || now.jobs[state] > 0)
     .map(({ state }) => state)
     .filter((state) => !model.pipeline.some((each) => each === state))
     .toSorted((a, b) => REST_ORDER.indexOf(toneOfState(a)) - REST_ORDER.indexOf(toneOfState(b)));
