@@ -232,11 +232,11 @@ test("the picture of the pipeline shows pauses, stages without workers and failu
     space: null,
     failures: [
       {
-        code: "GIVEN_UP",
+        code: "DOWNLOAD_FAILED",
         count: 2,
         says: "",
         remedy: "resume",
-        example: { id: "jid1", message: "GIVEN_UP: no", at: null },
+        example: { id: "jid1", message: "DOWNLOAD_FAILED: no", at: null },
       },
     ],
     completed_per_minute: 1.25,
@@ -249,7 +249,7 @@ test("the picture of the pipeline shows pauses, stages without workers and failu
     "no workers",
     "~5",
     "2m",
-    "GIVEN_UP: GIVEN_UP: no (jid1",
+    "2  DOWNLOAD_FAILED: no (jid1",
   ])
     expect(text).toContain(part);
   const narrow = overviewLines(overview, { paint: COLOUR, time }, 40);

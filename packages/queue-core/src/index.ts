@@ -82,8 +82,16 @@ export type {
 } from "./records.ts";
 export { findJobId, nameOfRow } from "./job-rows.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
-export { codeOfMessage, ERROR_CODES, failureMessage, isOfTheDeposit, isResumable } from "./errors.ts";
-export type { ErrorCode, ErrorRow } from "./errors.ts";
+export {
+  codeOfMessage,
+  ERROR_CODES,
+  failureMessage,
+  givenUpMessage,
+  isOfTheDeposit,
+  isResumable,
+  remedyFor,
+} from "./errors.ts";
+export type { ErrorCode, ErrorRow, Reader } from "./errors.ts";
 export type { Actor, QueueContext } from "./context.ts";
 export type {
   Candidate,

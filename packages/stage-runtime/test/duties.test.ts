@@ -151,7 +151,7 @@ describe("a batch stage", () => {
     expect(items.map(({ outcome }) => outcome)).toEqual(["retry", "retry", "fail"]);
     expect(await stateOf(id)).toMatchObject({
       status: "Failed",
-      message: "GIVEN_UP: after 3 attempts: MANIFEST_UNREACHABLE: 503",
+      message: "MANIFEST_UNREACHABLE: given up after 3 attempts: 503",
     });
   });
 

@@ -95,7 +95,7 @@ describe("a job stage", () => {
     const settled = await recorder.settled(3);
     expect(settled.map(({ outcome }) => outcome)).toEqual(["retry", "retry", "fail"]);
     expect(attempts).toEqual([1, 2, 3]);
-    expect((await world.status(id)).message).toBe("GIVEN_UP: after 3 attempts: DOWNLOAD_FAILED: connection refused");
+    expect((await world.status(id)).message).toBe("DOWNLOAD_FAILED: given up after 3 attempts: connection refused");
   });
 
   test("counts no attempt for a snooze, and says why the job waits", async () => {
@@ -137,7 +137,7 @@ describe("a job stage", () => {
       { ATTEMPTS_MAX: "1" },
     );
     expect(await recorder.settled()).toMatchObject([{ outcome: "quarantine", to: "Failed" }]);
-    expect((await world.status(id)).message).toContain("QUARANTINED: after 1 attempts: UNEXPECTED");
+    expect((await world.status(id)).message).toContain("QUARANTINED: given up after 1 attempt: UNEXPECTED");
   });
 
   test("removes a ghost entry that its job contradicts", async () => {

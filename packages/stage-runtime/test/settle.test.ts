@@ -48,11 +48,11 @@ describe("the verdict on an outcome", () => {
     const last = { ...at, attempt: 5 };
     expect(verdictOn(retry("STORE_FAILED", "no"), last)).toEqual({
       kind: "end",
-      ending: { kind: "fail", code: "GIVEN_UP", message: "after 5 attempts: STORE_FAILED: no" },
+      ending: { kind: "fail", code: "STORE_FAILED", message: "given up after 5 attempts: no" },
     });
     expect(verdictOn(retry("STORE_FAILED", "no"), { ...last, state: "Provisioning" })).toEqual({
       kind: "end",
-      ending: { kind: "quarantine", message: "after 5 attempts: STORE_FAILED: no" },
+      ending: { kind: "quarantine", message: "given up after 5 attempts: STORE_FAILED: no" },
     });
   });
 

@@ -37,9 +37,7 @@ test.each(["COLLECTION_MISMATCH", "IDENTIFIER_CONFLICT", "CONTAINER_REFUSED", "D
   (code) => expect(levelOf(code)).toBe("warn"),
 );
 
-test.each(["UNEXPECTED", "GIVEN_UP", "STORE_FAILED"] as const)("%s is not", (code) =>
-  expect(levelOf(code)).toBe("fatal"),
-);
+test.each(["UNEXPECTED", "STORE_FAILED"] as const)("%s is not", (code) => expect(levelOf(code)).toBe("fatal"));
 
 describe("the line about a batch", () => {
   const settled = (said: BatchOutcome, ending: BatchEnding, result: ItemResult): unknown => {
@@ -62,10 +60,14 @@ describe("the line about a batch", () => {
   });
 
   test("that is given up says so, and is not tried again", () => {
-    const ending = { kind: "fail", code: "GIVEN_UP", message: "after 5 attempts: no connection" } as const;
+    const ending = {
+      kind: "fail",
+      code: "PAYLOAD_UNREADABLE",
+      message: "given up after 5 attempts: no connection",
+    } as const;
     expect(settled(unreadable, ending, { kind: "gone", outcome: "fail" })).toMatchObject({
       level: "fatal",
-      why: "GIVEN_UP: after 5 attempts: no connection",
+      why: "PAYLOAD_UNREADABLE: given up after 5 attempts: no connection",
     });
   });
 

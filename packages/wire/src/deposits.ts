@@ -63,7 +63,7 @@ export const JobSummary = z
     status: z.enum(JOB_STATES),
     message: z.string(),
     error_code: text.describe("of a failure: see the list of errors"),
-    remedy: text.describe("what can be done about it"),
+    remedy: text.describe("what you can do about it"),
     last_modified: time,
     last_successful_status: z.enum(JOB_STATES).nullable(),
     retry_count: count,

@@ -3,12 +3,13 @@ import {
   type BatchSummary as ReadBatch,
   type BatchView,
   codeOfMessage,
-  ERROR_CODES,
   type JobEvent,
   type JobStatus,
   knownEvent,
   type JobView,
   parseTimestamp,
+  type Reader,
+  remedyFor,
   type StatusReport,
   type Submission,
   type WorkerProgress,
@@ -74,17 +75,16 @@ export type AnyJob = Omit<JobView, "batchId" | "priority" | "spaceNeeded"> & {
   readonly spaceNeeded: number | null;
 };
 
-export function showJobSummary(job: AnyJob): JobSummary {
+export function showJobSummary(job: AnyJob, reader: Reader): JobSummary {
   const { id, batchId, status, configuration, identifiers, metadata, history } = job;
-  const code = codeOfMessage(status.message);
   return {
     id: configuration.jobID ?? id,
     jid: id,
     bid: batchId,
     status: status.status,
     message: status.message,
-    error_code: code,
-    remedy: code === null ? null : ERROR_CODES[code].remedy,
+    error_code: codeOfMessage(status.message),
+    remedy: remedyFor(status.message, reader),
     last_modified: rfc3339(status.last_modified),
     last_successful_status: status.last_successful_status,
     retry_count: status.retry_count,
@@ -106,8 +106,8 @@ export function showJobSummary(job: AnyJob): JobSummary {
   };
 }
 
-export const showJob = (job: AnyJob, progress: WorkerProgress | null, origin: Origin): Job => ({
-  ...showJobSummary(job),
+export const showJob = (job: AnyJob, progress: WorkerProgress | null, origin: Origin, reader: Reader): Job => ({
+  ...showJobSummary(job, reader),
   progress:
     progress === null
       ? null

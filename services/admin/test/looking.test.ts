@@ -205,7 +205,7 @@ describe("jobs", () => {
   test("are found by collection, error, batch, id and name", async () => {
     expect(idsOf(await allJobs(viewer, { profile: OTHER }))).toEqual([others.jobs[0], others.jobs[1]]);
     expect(idsOf(await allJobs(viewer, { profile: OTHER, error_code: "OPERATOR_FAILED" }))).toEqual([others.jobs[1]]);
-    expect(await allJobs(viewer, { error_code: "GIVEN_UP" })).toEqual([]);
+    expect(await allJobs(viewer, { error_code: "MINT_FAILED" })).toEqual([]);
     expect(idsOf(await allJobs(viewer, { q: "secret" }))).toEqual([others.jobs[0]]);
     expect(idsOf(await allJobs(viewer, { q: mine.jobs[3]! }))).toEqual([mine.jobs[3]]);
     expect(idsOf(await allJobs(viewer, { batch: mine.batch, state: "Failed", limit: 1 }))).toEqual([

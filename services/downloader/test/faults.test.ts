@@ -59,7 +59,7 @@ describe("F17: a host that cannot be reached", () => {
     const id = await fleet.submit({ payload_url: `http://127.0.0.1:${port}/a.txt` });
     expect(await fleet.end(id)).toEqual([
       "Failed",
-      `GIVEN_UP: after 3 attempts: DOWNLOAD_FAILED: "a.txt": http://127.0.0.1:${port}/a.txt: no connection (ECONNREFUSED)`,
+      `DOWNLOAD_FAILED: given up after 3 attempts: "a.txt": http://127.0.0.1:${port}/a.txt: no connection (ECONNREFUSED)`,
     ]);
     expect(fleet.pauses).toHaveLength(3); // one between the two tries of each attempt
     const late = await startContentServer(port);
@@ -101,7 +101,7 @@ describe("F18: an answer that is a refusal", () => {
   test("500 without end fails the job after its attempts", async () => {
     await start();
     const id = await fleet.submit({ payload_url: fleet.server.on("/a.txt", status(500)) });
-    expect(await fleet.end(id)).toEqual(["Failed", has("GIVEN_UP: after 3 attempts: DOWNLOAD_FAILED")]);
+    expect(await fleet.end(id)).toEqual(["Failed", has("DOWNLOAD_FAILED: given up after 3 attempts")]);
     expect(fleet.server.requests).toHaveLength(6);
     await recovers(id);
   });

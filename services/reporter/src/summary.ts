@@ -1,4 +1,4 @@
-import { codeOfMessage, ERROR_CODES } from "@sluice/queue-core";
+import { remedyFor } from "@sluice/queue-core";
 import { shown } from "./plain.ts";
 import type { BatchLists, News, ReportedBatch, ReportedJob } from "./report.ts";
 
@@ -116,7 +116,5 @@ function lineOf(job: ReportedJob): Line {
   return { name, why: isFailed ? shown(job.message) : null, remedy: isFailed ? remedyOf(job.message) : null };
 }
 
-export function remedyOf(message: string): string | null {
-  const code = codeOfMessage(message);
-  return code === null ? null : ERROR_CODES[code].remedy;
-}
+/** Reports go to depositors. */
+export const remedyOf = (message: string): string | null => remedyFor(message, "depositor");

@@ -34,7 +34,7 @@ describe("the mail about a finished batch", () => {
         "Failed:",
         "- local-2 · file-2.pdf · (jid0000000002)",
         "    why: DOWNLOAD_FAILED: http://example.org/x: HTTP 404",
-        "    what to do: make it reachable; resume",
+        "    what to do: make the file available at its URL; then ask the operators to resume the job, or submit again",
       ].join("\n"),
     );
     expect(text).toContain(["Completed:", "- local-1 · file-1.pdf · (jid0000000001)"].join("\n"));
@@ -125,7 +125,7 @@ describe("the mail about a finished batch", () => {
     });
     expect(mail.text).toContain("Nothing of this submission was ingested");
     expect(mail.text).toContain("MANIFEST_CORRUPT: row 3: no file name");
-    expect(mail.text).toContain("mend the manifest and submit again");
+    expect(mail.text).toContain("correct the manifest and submit again");
   });
 
   test("is the same mail when the same report is told again", () => {

@@ -29,15 +29,24 @@ export function describeErrors(): string {
 const INTRODUCTION = [
   "Why a job or a batch is Failed. The message of its status begins with one of these codes, and so do the `why` of the log line",
   "`job settled` and the label `reason` of `sluice_stage_attempts_total`. A passing failure has the same code while it is tried",
-  "again; a job fails when its attempts are used up (`GIVEN_UP`, or `QUARANTINED` in states that cannot fail, with the last code",
-  "in its message).",
+  "again. A job fails when its attempts are used up: with the code of the last one and a message that begins with",
+  "`given up after N attempts`, or in states that cannot fail as `QUARANTINED`. (Messages of earlier versions begin with `GIVEN_UP` and have",
+  "the cause in their text: they are listed under the cause.)",
   "",
   "_Resumable: no_ means that nothing an operator does can help while the job has not got past Pending: a new submission is",
   "needed. Later stages can always be resumed, also at an earlier stage (see [states.md](states.md)).",
 ];
 
-function section(code: string, { says, resumable, remedy }: ErrorRow): readonly string[] {
-  return [`### ${code}`, "", `${capital(says)}.`, "", `- Resumable: ${resumable ? "yes" : "no"}`, `- To do: ${remedy}`];
+function section(code: string, { says, resumable, depositor, operator }: ErrorRow): readonly string[] {
+  return [
+    `### ${code}`,
+    "",
+    `${capital(says)}.`,
+    "",
+    `- Resumable: ${resumable ? "yes" : "no"}`,
+    `- Depositor: ${depositor}`,
+    `- Operator: ${operator}`,
+  ];
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -31,7 +31,7 @@ export function overviewLines(overview: Overview, { paint, time }: Painter, widt
     ...(failures.length === 0 ? [] : ["", paint.bold("FAILURES")]),
     ...failures.map(
       ({ code, count, example, remedy }) =>
-        `${paint.red(pad(String(count), 6, true))}  ${safe(code)}: ${safe(example.message)} (${safe(example.id)}, ${time(example.at)}; ${safe(remedy)})`,
+        `${paint.red(pad(String(count), 6, true))}  ${safe(example.message.startsWith(`${code}: `) ? example.message : `${code}: ${example.message}`)} (${safe(example.id)}, ${time(example.at)}; ${safe(remedy)})`,
     ),
   ];
   return lines.map((line) => (width === Infinity ? line : cutPainted(line, width)));

@@ -4,6 +4,7 @@ import {
   type BatchStore,
   batchRow,
   type Expander,
+  givenUpMessage,
   type Guard,
   holdsGuard,
   type LoadedBatch,
@@ -149,8 +150,8 @@ export class BatchWork {
     const { scope } = this.#parts;
     const { attempt } = this.#loaded.batch;
     if (attempt >= scope.settings.attemptsMax && this.#mayFail()) {
-      const message = `after ${attempt} attempts: ${outcome.code}: ${outcome.message}`;
-      return { ending: { kind: "fail", code: "GIVEN_UP", message }, result: { kind: "gone", outcome: "fail" } };
+      const message = givenUpMessage(outcome.message, attempt);
+      return { ending: { kind: "fail", code: outcome.code, message }, result: { kind: "gone", outcome: "fail" } };
     }
     const delayMs = outcome.delayMs ?? retryDelayMs(attempt, scope.random());
     return { ending: { kind: "release", counted: true }, result: { kind: "later", outcome: "retry", delayMs } };

@@ -1,5 +1,5 @@
 /** What an outcome means: the one place that knows attempts, delays and the table. Pure. */
-import { type Ending, type JobState, jobRow, type Wait } from "@sluice/queue-core";
+import { type Ending, givenUpMessage, type JobState, jobRow, type Wait } from "@sluice/queue-core";
 import type { Outcome, Retry } from "../outcome.ts";
 import { retryDelayMs } from "./backoff.ts";
 
@@ -42,16 +42,15 @@ export function verdictOn(outcome: Outcome, at: Circumstances): Verdict {
 
 function tryAgain(outcome: Retry, at: Circumstances): Verdict {
   const reason = `${outcome.code}: ${outcome.message}`;
-  if (at.attempt >= at.attemptsMax) return givenUp(at, reason);
+  if (at.attempt >= at.attemptsMax) return givenUp(at, outcome);
   const delayMs = outcome.delayMs ?? retryDelayMs(at.attempt, at.chance);
   return { kind: "back", how: "retry", wait: { delayMs, why: reason, countsAttempt: true } };
 }
 
-function givenUp({ state, attempt }: Circumstances, reason: string): Verdict {
-  const message = `after ${attempt} attempts: ${reason}`;
+function givenUp({ state, attempt }: Circumstances, { code, message }: Retry): Verdict {
   return jobRow(state).fail === null
-    ? { kind: "end", ending: { kind: "quarantine", message } }
-    : { kind: "end", ending: { kind: "fail", code: "GIVEN_UP", message } };
+    ? { kind: "end", ending: { kind: "quarantine", message: givenUpMessage(`${code}: ${message}`, attempt) } }
+    : { kind: "end", ending: { kind: "fail", code, message: givenUpMessage(message, attempt) } };
 }
 
 /** Its workers died before they could say anything, as often as attempts are allowed. */

@@ -57,7 +57,10 @@ export function groupFailures(failed: readonly Failed[]) {
     );
 }
 
+/** For those who see the fleet: they are no depositors. */
 function meaningOf(code: string): { readonly says: string; readonly remedy: string } {
   const row = Object.entries(ERROR_CODES).find(([known]) => known === code)?.[1];
-  return row ?? { says: "a message without a code of ours", remedy: "read the message and the job's history" };
+  return row === undefined
+    ? { says: "a message without a code of ours", remedy: "read the message and the job's history" }
+    : { says: row.says, remedy: row.operator };
 }

@@ -16,6 +16,7 @@ import {
   showJob,
 } from "@sluice/wire";
 import { callbackOf } from "../views/callback.ts";
+import { readerOf } from "../views/reader.ts";
 import { nothing } from "./answers.ts";
 import type { Seen } from "./serve.ts";
 
@@ -40,16 +41,16 @@ export async function archivedJob(
   archive: Archive | null,
   profiles: Pick<ProfileStore, "get">,
   id: string,
-  { scope }: Caller,
+  caller: Caller,
 ): Promise<Seen<JobDetail>> {
   const found = foundIn(await archive?.findArchivedJob(id), "job");
   if ("problem" in found) return found;
   const job = jobOfArchive(found.value);
   // Whose it is stands in what cannot be read: only who sees everything may know that it is there.
-  if (job === null) return scope === "all" ? UNREADABLE : nothing("job");
-  if (!inScope(scope, job.configuration.profile_name)) return nothing("job");
+  if (job === null) return caller.scope === "all" ? UNREADABLE : nothing("job");
+  if (!inScope(caller.scope, job.configuration.profile_name)) return nothing("job");
   const nothingToDo = { worker: null, resume_at: null, resume_choices: [], not_before: null, hold: null, actions: [] };
-  const shown = showJob(job, null, fromArchive(null));
+  const shown = showJob(job, null, fromArchive(null), readerOf(caller));
   const callback = callbackOf({ job: shown, profile: profiles.get(shown.profile), isQueued: false, called: null });
   return { value: { ...shown, callback, mails: [], ...nothingToDo } };
 }

@@ -16,6 +16,7 @@ import {
 import type { OpenQueue } from "@sluice/stage-runtime";
 import { ADMIN, showBatchSummary, showJobSummary } from "@sluice/wire";
 import { batchIdOf, lookUpBatch } from "../views/lookup.ts";
+import { readerOf } from "../views/reader.ts";
 import { connected, SILENCE } from "./answers.ts";
 import { archivedJobs } from "./archived.ts";
 import { batchCursor, batchJobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
@@ -85,7 +86,7 @@ export const batchOperations = (deps: AdminDeps): readonly Operation[] => [
     if ("problem" in listed) return listed;
     const page = listed.value;
     const next = page.next === null ? null : batchJobCursor.print(page.next);
-    return { value: { items: page.items.map(showJobSummary), next_cursor: next } };
+    return { value: { items: page.items.map((job) => showJobSummary(job, readerOf(caller))), next_cursor: next } };
   }),
 ];
 

@@ -2,6 +2,7 @@
 import type { Caller } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
 import {
+  codeOfMessage,
   isEnded,
   jobFolder,
   type JobId,
@@ -20,6 +21,7 @@ import { jobsPage, SCANNED_MAX } from "../index/job-page.ts";
 import { isMeant } from "../index/search.ts";
 import { listJobFiles } from "../views/job-files.ts";
 import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
+import { readerOf } from "../views/reader.ts";
 import { connected, SILENCE } from "./answers.ts";
 import { batchJobCursor, jobCursor, LIMIT_DEFAULT, readCursor } from "./cursors.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -43,7 +45,7 @@ export const jobOperations = (deps: AdminDeps): readonly Operation[] => [
   serve(ADMIN.jobEvents, ({ params, caller, request, response }) =>
     deps.topics.stream(
       {
-        key: `job ${params.id} ${seesAddresses(caller)}`,
+        key: `job ${params.id} ${seesAddresses(caller)} ${readerOf(caller)}`,
         event: "job",
         async look() {
           const seen = await lookAtJob(deps, params.id, caller);
@@ -63,23 +65,23 @@ export const jobOperations = (deps: AdminDeps): readonly Operation[] => [
   }),
 ];
 
-async function onlyJob(open: OpenQueue, query: JobQuery, { scope }: Caller): Promise<Seen<JobList>> {
-  const view = await lookUpJob(open, query.q ?? "", scope);
+async function onlyJob(open: OpenQueue, query: JobQuery, caller: Caller): Promise<Seen<JobList>> {
+  const view = await lookUpJob(open, query.q ?? "", caller.scope);
   if (view.kind === "silence") return SILENCE;
   const items = view.kind === "found" && matches(view.value, { ...query, q: undefined }) ? [view.value] : [];
-  return { value: { items: items.map(showJobSummary), next_cursor: null } };
+  return { value: { items: items.map((job) => showJobSummary(job, readerOf(caller))), next_cursor: null } };
 }
 
 async function queuePage(
   { index }: AdminDeps,
   open: OpenQueue,
   query: JobQuery,
-  { scope }: Caller,
+  caller: Caller,
 ): Promise<Seen<JobList>> {
   const cursor = readCursor(jobCursor, query.cursor);
   if ("problem" in cursor) return cursor;
   const page = await jobsPage(open.context.session, index, {
-    scope,
+    scope: caller.scope,
     states: query.state === undefined ? JOB_STATES : [query.state],
     profile: query.profile,
     errorCode: query.error_code,
@@ -89,14 +91,14 @@ async function queuePage(
   });
   if (page === null) return SILENCE;
   const next = page.next === null ? null : jobCursor.print(page.next);
-  return { value: { items: page.jobs.map(showJobSummary), next_cursor: next } };
+  return { value: { items: page.jobs.map((job) => showJobSummary(job, readerOf(caller))), next_cursor: next } };
 }
 
 /** A batch knows its own jobs, ended ones too, which the queues no longer have. */
-async function batchPage(open: OpenQueue, query: JobQuery, { scope }: Caller): Promise<Seen<JobList>> {
+async function batchPage(open: OpenQueue, query: JobQuery, caller: Caller): Promise<Seen<JobList>> {
   const cursor = readCursor(batchJobCursor, query.cursor);
   if ("problem" in cursor) return cursor;
-  const batch = foundOr(await lookUpBatch(open, query.batch ?? "", scope), "batch");
+  const batch = foundOr(await lookUpBatch(open, query.batch ?? "", caller.scope), "batch");
   if ("problem" in batch) return batch;
   const limit = query.limit ?? LIMIT_DEFAULT;
   const found: JobView[] = [];
@@ -113,13 +115,13 @@ async function batchPage(open: OpenQueue, query: JobQuery, { scope }: Caller): P
     at = page.next ?? at;
   }
   const next = more && at !== undefined ? batchJobCursor.print(at) : null;
-  return { value: { items: found.map(showJobSummary), next_cursor: next } };
+  return { value: { items: found.map((job) => showJobSummary(job, readerOf(caller))), next_cursor: next } };
 }
 
 function matches(job: JobView, { state, profile, error_code, q }: Partial<JobQuery>): boolean {
-  const shown = showJobSummary(job);
-  if (state !== undefined && shown.status !== state) return false;
-  if (profile !== undefined && shown.profile !== profile) return false;
-  if (error_code !== undefined && shown.error_code !== error_code) return false;
+  const { status, configuration } = job;
+  if (state !== undefined && status.status !== state) return false;
+  if (profile !== undefined && configuration.profile_name !== profile) return false;
+  if (error_code !== undefined && codeOfMessage(status.message) !== error_code) return false;
   return q === undefined || isMeant(q, job);
 }

@@ -7,6 +7,7 @@ import type { Session } from "@sluice/zookeeper";
 import { batchDetail, jobDetail, type JobNews } from "../views/details.ts";
 import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
 import { mailsSent } from "../views/mails-sent.ts";
+import { readerOf } from "../views/reader.ts";
 import { broken, connected, nothing, SILENCE } from "./answers.ts";
 import { archivedBatch, archivedJob } from "./archived.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -42,7 +43,7 @@ export function lookAtJob(
   const mails: JobNews["mails"] = (batch, reports) => mailsSent({ workingDir, batch, reports, withAddresses });
   return lookAt<JobView, JobDetail>(queue, "job", {
     inQueue: (open) => lookUpJob(open, id, caller.scope),
-    detail: (session, job) => jobDetail(session, job, { profiles, mails }),
+    detail: (session, job) => jobDetail(session, job, { profiles, mails, reader: readerOf(caller) }),
     inArchive: () => archivedJob(archive, profiles, id, caller),
   });
 }

@@ -10,9 +10,11 @@ import {
   JOB_STATES,
   jobRow,
   PIPELINE,
+  type Reader,
 } from "@sluice/queue-core";
 import { ADMIN, type Model } from "@sluice/wire";
 import { batchActions, jobActions } from "../views/details.ts";
+import { readerOf } from "../views/reader.ts";
 import type { AdminDeps } from "./deps.ts";
 import { serve } from "./serve.ts";
 
@@ -36,10 +38,10 @@ export const youOperations = ({ settings, intakeUrl }: YouDeps): readonly Operat
       permissions: ALL.filter((permission) => may(caller, permission).ok && isOfUse(permission, caller)),
     },
   })),
-  serve(ADMIN.model, () => ({ value: modelOf({ settings, intakeUrl }) })),
+  serve(ADMIN.model, ({ caller }) => ({ value: modelOf({ settings, intakeUrl }, readerOf(caller)) })),
 ];
 
-const modelOf = ({ settings, intakeUrl }: YouDeps): Model => ({
+const modelOf = ({ settings, intakeUrl }: YouDeps, reader: Reader): Model => ({
   version: settings.version,
   pipeline: [...PIPELINE],
   job_states: JOB_STATES.map((state) => {
@@ -50,7 +52,10 @@ const modelOf = ({ settings, intakeUrl }: YouDeps): Model => ({
     const { says } = batchRow(state);
     return { state, says, actions: batchActions(state) };
   }),
-  errors: Object.entries(ERROR_CODES).map(([code, { says, remedy, resumable }]) => ({ code, says, remedy, resumable })),
+  errors: Object.entries(ERROR_CODES).map(([code, row]) => {
+    const { says, resumable } = row;
+    return { code, says, remedy: row[reader], resumable };
+  }),
   schedules: intakeUrl !== null,
   development: settings.outboxDir !== null,
 });

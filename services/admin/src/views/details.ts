@@ -12,6 +12,7 @@ import {
   type JobView,
   paths,
   placeOfJob,
+  type Reader,
   records,
   resumeAt,
   resumeChoices,
@@ -48,6 +49,7 @@ export async function batchDetail(session: Session, batch: BatchView): Promise<B
 
 export interface JobNews {
   readonly profiles: Pick<ProfileStore, "get">;
+  readonly reader: Reader;
   readonly mails: (batch: BatchPlace, reports: number) => Promise<JobDetail["mails"]>;
 }
 
@@ -67,7 +69,7 @@ export async function jobDetail(session: Session, job: JobView, news: JobNews): 
   const batch = batchStatus == null ? null : records.batchStatus.decode(batchStatus.data);
   const batchAllows = batch?.ok === true && batchRow(batch.value.status).resumable;
   const canResume = status === "Failed" && batchAllows && (last !== null || isResumable(message));
-  const shown = showJob(job, progressOf(registration, job.id), FROM_QUEUE);
+  const shown = showJob(job, progressOf(registration, job.id), FROM_QUEUE, news.reader);
   const profile = news.profiles.get(job.configuration.profile_name);
   const expansion = expanded == null ? null : records.expansion.decode(expanded.data);
   return {

@@ -163,6 +163,8 @@ test("sizes, durations and times are in words", () => {
     "2 min ago",
     "in 1 h",
   ]);
-  expect(withoutCode("GIVEN_UP: after 5 attempts", "GIVEN_UP")).toBe("after 5 attempts");
+  expect(withoutCode("MINT_FAILED: given up after 5 attempts: no", "MINT_FAILED")).toBe(
+    "given up after 5 attempts: no",
+  );
   expect(withoutCode("Given by hand", null)).toBe("Given by hand");
 });

@@ -89,7 +89,11 @@ export async function jobPage(
       : await parts.reader.listJobs(found.value.id, query);
   if (page === null) return { problem: found.kind === "archive" ? NO_ARCHIVE : NO_QUEUE };
   const next = page.next === null ? null : jobCursor.print(page.next);
-  return pageReply(request, page.items.map(showJobSummary), next);
+  return pageReply(
+    request,
+    page.items.map((job) => showJobSummary(job, "depositor")),
+    next,
+  );
 }
 
 interface ArchivedQuery {

@@ -37,13 +37,19 @@ export async function lookAtJob(parts: LookupParts, id: string): Promise<Look> {
   if (found.kind === "problem") return found;
   if (found.kind === "queue") {
     const { value } = found;
-    const view = showJob(value, await parts.reader.progressOf(value), FROM_QUEUE);
+    const view = showJob(value, await parts.reader.progressOf(value), FROM_QUEUE, "depositor");
     const signs = signsOfJob(value.id, workerOf(value));
     return { kind: "seen", view, ended: isEnded(value.status.status), signs };
   }
   const job = jobOfArchive(found.value);
   if (job === null) return trouble(UNREADABLE);
-  return { kind: "seen", view: showJob(job, null, fromArchive(null)), ended: true, signs: [], id: ARCHIVED };
+  return {
+    kind: "seen",
+    view: showJob(job, null, fromArchive(null), "depositor"),
+    ended: true,
+    signs: [],
+    id: ARCHIVED,
+  };
 }
 
 type LookAt = (parts: LookupParts, id: string) => Promise<Look>;
