@@ -1,3 +1,18 @@
+// What a handler sees and says, so that a stage needs no other package.
+export type {
+  CallbackBody,
+  ClaimName,
+  ErrorCode,
+  Identifiers,
+  Inventory,
+  Job,
+  JobChanges,
+  JobConfiguration,
+  JobId,
+  JobState,
+  JobUuid,
+  Metadata,
+} from "@sluice/queue-core";
 export type {
   Admission,
   AdmissionCandidate,

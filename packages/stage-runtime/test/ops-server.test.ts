@@ -46,4 +46,13 @@ describe("the metrics port", () => {
     const port = await start("0.0.0.0");
     for (const path of PATHS) expect([path, await statusFor(port, host, path)]).toEqual([path, 200]);
   });
+
+  test("that another process has is named, with what to do", async () => {
+    const port = await start("127.0.0.1");
+    const none = (): [] => [];
+    const parts = { host: "127.0.0.1", registry: new Registry(), livez: none, readyz: none, inHand: none };
+    await expect(startOpsServer({ ...parts, port })).rejects.toThrow(
+      `METRICS_PORT: another process listens on 127.0.0.1:${port}: set another port`,
+    );
+  });
 });

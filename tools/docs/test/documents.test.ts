@@ -78,3 +78,20 @@ describe("the table of settings in the README", () => {
     expect(named.filter((name) => !common.includes(name))).toEqual([]);
   });
 });
+
+describe("the README of stage-runtime", () => {
+  test("describes every field of a job, in order, and no other", async () => {
+    const [, fields = ""] =
+      /^export interface Job \{\n([^}]+)^\}/m.exec(await read("packages/queue-core/src/job.ts")) ?? [];
+    const described = firstCells(await read("packages/stage-runtime/README.md"), ["field"]);
+    expect(described).toEqual(matches(fields, /^ {2}readonly (\w+)\??:/gm).map((name) => `\`${name}\``));
+  });
+});
+
+describe("the example of a custom recorder", () => {
+  test("takes none of the ports of a fleet", async () => {
+    const ports = matches(await read("tools/fleet/src/services.ts"), /metricsPort: (\d+)/g).map(Number);
+    const [port] = matches(await read("examples/own-recorder/README.md"), /METRICS_PORT=(\d+)/g).map(Number);
+    expect(port).toBeGreaterThan(Math.max(...ports));
+  });
+});

@@ -38,7 +38,11 @@ export async function startOpsServer(parts: OpsServerParts): Promise<OpsServer> 
       .catch((): Reply => text(500, "the answer could not be made\n"))
       .then((answer) => send(response, answer));
   });
-  await listening(server, parts.port, parts.host);
+  await listening(server, parts.port, parts.host).catch((error: unknown) => {
+    throw isTaken(error)
+      ? new Error(`METRICS_PORT: another process listens on ${parts.host}:${parts.port}: set another port`)
+      : error;
+  });
   const { port } = server.address() as AddressInfo;
   const host = parts.host.includes(":") ? `[${parts.host}]` : parts.host;
   return { url: `http://${host}:${port}`, close: () => closed(server) };
@@ -108,6 +112,9 @@ function listening(server: Server, port: number, host: string): Promise<void> {
     });
   });
 }
+
+const isTaken = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "EADDRINUSE";
 
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
