@@ -22,7 +22,7 @@ export async function* walkAccessLists(session: Session): AsyncGenerator<readonl
   while (waiting.length > 0) {
     const page = waiting.splice(-PAGE);
     const [children, lists] = await Promise.all([
-      session.readMany(page.map((path) => ({ children: path }))),
+      session.readEach(page.map((path) => ({ children: path }))),
       Promise.all(page.map((path) => session.getAcl(path))),
     ]);
     if (!children.ok) return yield `ZooKeeper does not answer: ${children.code}`;

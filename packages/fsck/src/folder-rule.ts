@@ -23,13 +23,23 @@ const HUMAN =
   "the intake removes it by itself after INCOMING_MAX_AGE_MS if it was made since the tree's last restore; an older one may be " +
   "all there is of a deposit that the restore did not bring back: submit it again from there, then move the folder away";
 
+/** To look at nothing is not to find nothing. */
+const UNREADABLE: Suspicion = {
+  rule: "FOLDER",
+  path: "working folder",
+  what: "cannot be read: folders without a batch were not looked for",
+  sinceMs: null,
+  mend: { human: "make it readable for whoever runs fsck, or run fsck where it is" },
+};
+
 /** null = no answer. */
 export async function judgeFolders(
   session: Session,
   list: ListFolders | undefined,
   { nowMs }: RuleContext,
 ): Promise<readonly Suspicion[] | null> {
-  const listed = (await list?.()) ?? [];
+  const listed = list === undefined ? [] : await list();
+  if (listed === null) return [UNREADABLE];
   const candidates = listed.flatMap((folder) => {
     const id = parseBatchId(folder.batch);
     return id === null || folder.journaled || nowMs - folder.changedMs < ON_ITS_WAY_MS ? [] : [{ folder, id }];

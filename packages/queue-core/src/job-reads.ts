@@ -1,10 +1,10 @@
 /** Looking at jobs, in one round trip for many: reads cost more than writes here. */
-import type { Answer, Node, Read, ReadAnswer, Session } from "@sluice/zookeeper";
+import type { Answer, EachAnswer, Read, Session } from "@sluice/zookeeper";
 import type { FleetIdentity } from "./fleet-identity.ts";
 import { keptClaim, readyAtMs } from "./fleet-job.ts";
 import { jobUuid, parseJobUuid } from "./ids.ts";
 import type { Candidate, Job, JobVersions, Lease, LoadedJob } from "./job.ts";
-import { nodeOf, optional, required } from "./nodes.ts";
+import { nodeOf, optional, required, unreadableIn } from "./nodes.ts";
 import { parseQueueEntry, paths, type QueueEntry } from "./paths.ts";
 import { placeOfJob } from "./places.ts";
 import { type Parsed, records } from "./records.ts";
@@ -27,14 +27,16 @@ export async function peek(
     { get: paths.jobLock(id) },
   ]);
   if (reads.length === 0) return { ok: true, value: [] };
-  const answers = await session.readMany(reads);
+  const answers = await session.readEach(reads);
   if (!answers.ok) return answers;
   const nowMs = session.serverNowMs();
   const value = entries.map((entry, i) => candidate(state, entry, answers.value.slice(i * 3, i * 3 + 3), nowMs));
   return { ok: true, value };
 }
 
-function candidate(state: JobState, entry: QueueEntry, answers: readonly ReadAnswer[], nowMs: number): Candidate {
+function candidate(state: JobState, entry: QueueEntry, answers: readonly EachAnswer[], nowMs: number): Candidate {
+  const unreadable = unreadableIn(answers);
+  if (unreadable !== null) return { kind: "broken", entry, problem: unreadable };
   const [statusNode, fleetNode, lockNode] = answers.map(nodeOf);
   if (!statusNode) return { kind: "gone", entry };
   if (!fleetNode) return { kind: "foreign", entry };
@@ -85,17 +87,17 @@ export async function load(
     { get: paths.callbackBody(id) },
   ]);
   if (reads.length === 0) return { ok: true, value: [] };
-  const answers = await session.readMany(reads);
+  const answers = await session.readEach(reads);
   if (!answers.ok) return answers;
-  const value = leases.map((lease, i) =>
-    loaded(lease, answers.value.slice(i * LOADED, (i + 1) * LOADED).map(nodeOf), identity),
-  );
+  const value = leases.map((lease, i) => loaded(lease, answers.value.slice(i * LOADED, (i + 1) * LOADED), identity));
   return { ok: true, value };
 }
 
-function loaded(lease: Lease, nodes: readonly (Node | null)[], identity: FleetIdentity): Parsed<LoadedJob> {
+function loaded(lease: Lease, answers: readonly EachAnswer[], identity: FleetIdentity): Parsed<LoadedJob> {
+  const unreadable = unreadableIn(answers);
+  if (unreadable !== null) return { ok: false, problem: unreadable };
   const [bidNode, configurationNode, priorityNode, spaceNode, identifiersNode, metadataNode, inventoryNode, bodyNode] =
-    nodes;
+    answers.map(nodeOf);
   const bid = required(records.bid, bidNode);
   if (!bid.ok) return bid;
   const configuration = required(records.jobConfiguration, configurationNode);

@@ -1,8 +1,14 @@
 /** From what a multiRead answered to records. */
-import type { Node, ReadAnswer } from "@sluice/zookeeper";
+import type { EachAnswer, Node } from "@sluice/zookeeper";
 import type { Parsed, RecordType } from "./records.ts";
 
-export const nodeOf = (answer: ReadAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
+export const nodeOf = (answer: EachAnswer | undefined): Node | null => (answer?.kind === "node" ? answer.node : null);
+
+/** What keeps one of several nodes from being read, other than that it is not there; null: nothing. */
+export function unreadableIn(answers: readonly EachAnswer[]): string | null {
+  const error = answers.find((answer) => answer.kind === "error");
+  return error === undefined ? null : `cannot be read: ${error.code}`;
+}
 
 /** The record of a node that must be there. */
 export const required = <T>(record: RecordType<T>, node: Node | null | undefined): Parsed<T> =>

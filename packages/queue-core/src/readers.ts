@@ -1,7 +1,7 @@
 /** Looking at one job or batch as a whole, for people and for stages that must tell of them. */
-import type { Node, Session } from "@sluice/zookeeper";
+import type { EachAnswer, Node, Session } from "@sluice/zookeeper";
 import { type BatchId, type JobId, parseJobId } from "./ids.ts";
-import { nodeOf, readable } from "./nodes.ts";
+import { nodeOf, readable, unreadableIn } from "./nodes.ts";
 import { paths } from "./paths.ts";
 import {
   type BatchStatus,
@@ -69,14 +69,22 @@ function jobReads(id: JobId): readonly { readonly get: string }[] {
 /** Many jobs in one round trip, in the order asked; at most a few hundred at a time. */
 export async function readJobs(session: Session, ids: readonly JobId[]): Promise<readonly Viewed<JobView>[] | null> {
   if (ids.length === 0) return [];
-  const answers = await session.readMany(ids.flatMap(jobReads));
+  const answers = await session.readEach(ids.flatMap(jobReads));
   if (!answers.ok) return null;
-  return ids.map((id, i) => jobView(id, answers.value.slice(i * JOB_NODES, (i + 1) * JOB_NODES).map(nodeOf)));
+  return ids.map((id, i) =>
+    viewed(answers.value.slice(i * JOB_NODES, (i + 1) * JOB_NODES), (nodes) => jobView(id, nodes)),
+  );
 }
 
 export async function readJob(session: Session, id: JobId): Promise<Viewed<JobView>> {
   const views = await readJobs(session, [id]);
   return views?.[0] ?? { kind: "silence" };
+}
+
+/** One that cannot be read is no reason not to show the others, and is not one that is gone. */
+function viewed<T>(answers: readonly EachAnswer[], view: (nodes: readonly (Node | null)[]) => Viewed<T>): Viewed<T> {
+  const problem = unreadableIn(answers);
+  return problem === null ? view(answers.map(nodeOf)) : { kind: "broken", problem };
 }
 
 function jobView(id: JobId, nodes: readonly (Node | null)[]): Viewed<JobView> {
@@ -123,9 +131,11 @@ export async function readBatches(
   ids: readonly BatchId[],
 ): Promise<readonly Viewed<BatchSummary>[] | null> {
   if (ids.length === 0) return [];
-  const answers = await session.readMany(ids.flatMap(batchReads));
+  const answers = await session.readEach(ids.flatMap(batchReads));
   if (!answers.ok) return null;
-  return ids.map((id, i) => batchSummary(id, answers.value.slice(i * BATCH_NODES, (i + 1) * BATCH_NODES).map(nodeOf)));
+  return ids.map((id, i) =>
+    viewed(answers.value.slice(i * BATCH_NODES, (i + 1) * BATCH_NODES), (nodes) => batchSummary(id, nodes)),
+  );
 }
 
 export async function readBatch(session: Session, id: BatchId): Promise<Viewed<BatchView>> {

@@ -61,7 +61,7 @@ function neededIn(state: Key["state"], space: ReadAnswer | undefined, status: Re
 export function makeSpaceReader(session: Session): SpaceReader {
   const cache = new Map<string, number>();
 
-  /** False = no answer, or an error instead of one: whoever decides must not take that for 0. */
+  /** False = no answer: whoever decides must not take that for 0. */
   async function needsOf(keys: readonly Key[]): Promise<boolean> {
     const unread = keys.filter(({ key }) => !cache.has(key));
     for (let i = 0; i < unread.length; i += READS_MAX) {
@@ -71,7 +71,7 @@ export function makeSpaceReader(session: Session): SpaceReader {
         { get: paths.jobStatus(id) },
       ]);
       const answers = await session.readMany(reads);
-      if (!answers.ok || answers.value.some(({ kind }) => kind === "error")) return false;
+      if (!answers.ok) return false;
       for (const [j, { key, state }] of slice.entries()) {
         cache.set(key, neededIn(state, answers.value[2 * j], answers.value[2 * j + 1]));
       }

@@ -77,9 +77,9 @@ test("only what can be claimed next is looked at, and the rest stays in order", 
   await world.addJobs(50, { state: "Provisioning" });
   const looks: number[] = [];
   const session = bent({
-    readMany: (reads) => {
+    readEach: (reads) => {
       if (reads.some((read) => "get" in read && read.get === paths.jobLock(jobId(1)))) looks.push(reads.length);
-      return world.session.readMany(reads);
+      return world.session.readEach(reads);
     },
   });
   const { pick } = pickerOn(session);
@@ -112,10 +112,10 @@ test("a look that fails is counted each time, told seldom, and tried again", asy
   let broken = true;
   const notSent: Fault = { ok: false, code: "NOT_SENT", detail: "too large" };
   const session = bent({
-    readMany: (reads) =>
+    readEach: (reads) =>
       broken && reads.some((read) => "get" in read && read.get.endsWith("/lock"))
         ? Promise.resolve(notSent)
-        : world.session.readMany(reads),
+        : world.session.readEach(reads),
   });
   const log = makeLog("test", "error", { write: (line: string) => lines.push(line) });
   const { metrics, pick } = pickerOn(session, log);

@@ -16,7 +16,7 @@ function queueOf(initial: readonly string[]) {
   const clock = { nowMs: () => at.nowMs, monotonicMs: () => at.nowMs };
   const session = {
     serverNowMs: () => at.nowMs,
-    readMany: () => Promise.resolve({ ok: true, value: [] }),
+    readEach: () => Promise.resolve({ ok: true, value: [] }),
     children: (_path: string, watch?: Watch) => {
       at.lists += 1;
       if (watch !== undefined) at.watches.push(watch);

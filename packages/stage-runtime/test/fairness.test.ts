@@ -116,7 +116,7 @@ describe("the scan for jobs that wait for over a day", () => {
     const reads: string[][] = [];
     const session = {
       serverNowMs: () => NOW,
-      readMany: (asked: readonly { readonly get: string }[]) => {
+      readEach: (asked: readonly { readonly get: string }[]) => {
         reads.push(asked.map(({ get }) => get));
         const value = asked.map(({ get }): ReadAnswer => ({
           kind: "node",

@@ -9,10 +9,11 @@ import {
   releaseHold,
   setHold,
 } from "@sluice/queue-core";
-import type { ReadAnswer, Session } from "@sluice/zookeeper";
+import type { Session } from "@sluice/zookeeper";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Duty, done } from "../src/index.ts";
 import type { Gate } from "../src/engine/gate.ts";
+import { Members } from "../src/engine/members.ts";
 import type { Scope } from "../src/engine/scope.ts";
 import { HoldPassage } from "../src/jobs/hold-passage.ts";
 import { Settler } from "../src/jobs/settlement.ts";
@@ -128,16 +129,10 @@ describe("an error instead of a list", () => {
       get: (target, key) => {
         const value: unknown = Reflect.get(target, key, target);
         if (key !== "readMany") return typeof value === "function" ? (value.bind(target) as unknown) : value;
-        return async (reads: Parameters<Session["readMany"]>[0]) => {
-          const answers = await target.readMany(reads);
-          const bent = (answer: ReadAnswer, i: number): ReadAnswer => {
-            const read = reads[i];
-            return read !== undefined && Object.values(read).includes(path)
-              ? { kind: "error", code: "SERVER_ERROR" }
-              : answer;
-          };
-          return answers.ok ? { ...answers, value: answers.value.map(bent) } : answers;
-        };
+        return (reads: Parameters<Session["readMany"]>[0]) =>
+          reads.some((read) => Object.values(read).includes(path))
+            ? Promise.resolve({ ok: false, code: "SERVER_ERROR", detail: path })
+            : target.readMany(reads);
       },
     });
 
@@ -153,6 +148,23 @@ describe("an error instead of a list", () => {
       expect(await makeSpaceReader(failing(path)).read()).toBeNull();
     expect(await makeSpaceReader(world.session).read()).toMatchObject({ reservedBytes: 5 });
   });
+});
+
+test("a worker that cannot list the others goes by those that it knew, and does not take itself for the only one", async () => {
+  const clock = { nowMs: () => Date.now(), monotonicMs: () => at.nowMs };
+  const at = { nowMs: 0, silent: false };
+  const silence = { ok: false, code: "UNKNOWN", detail: "" } as const;
+  const session = {
+    children: (path: string) =>
+      Promise.resolve(
+        at.silent ? silence : { ok: true, value: { names: path === paths.drains ? ["w-c"] : ["w-a", "w-b", "w-c"] } },
+      ),
+    readMany: (reads: readonly unknown[]) => Promise.resolve({ ok: true, value: reads.map(() => ({ kind: "none" })) }),
+  } as unknown as Session;
+  const members = new Members(session, { stage: "downloader", worker: "w-a" }, clock, Math.random);
+  expect(await members.list()).toEqual(["w-a", "w-b"]);
+  Object.assign(at, { nowMs: 3_600_000, silent: true });
+  expect(await members.list()).toEqual(["w-a", "w-b"]);
 });
 
 describe("claims are closed", () => {

@@ -1,4 +1,4 @@
-import type { Fault, Op, ReadAnswer, Session } from "./port.ts";
+import type { EachAnswer, Fault, Op, Session } from "./port.ts";
 
 /** The two answers of a race with whoever makes the same nodes, and the one that says nothing: look again. */
 const LOOK_AGAIN: ReadonlySet<Fault["code"]> = new Set(["NODE_EXISTS", "UNKNOWN", "NOT_SENT"]);
@@ -22,7 +22,7 @@ export async function createMissing(session: Session, nodes: readonly Create[]):
 async function createPart(session: Session, nodes: readonly Create[]): Promise<Fault | null> {
   let fault: Fault | null = null;
   for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
-    const there = await session.readMany(nodes.map(({ path }) => ({ get: path })));
+    const there = await session.readEach(nodes.map(({ path }) => ({ get: path })));
     if (!there.ok) return there;
     const missing = nodes.filter((_, n) => !stands(there.value[n]));
     if (missing.length === 0) return null;
@@ -35,5 +35,5 @@ async function createPart(session: Session, nodes: readonly Create[]): Promise<F
 }
 
 /** One that may not be read is there too. */
-const stands = (answer: ReadAnswer | undefined): boolean =>
+const stands = (answer: EachAnswer | undefined): boolean =>
   answer?.kind === "node" || (answer?.kind === "error" && answer.code === "NO_AUTH");

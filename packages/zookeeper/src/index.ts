@@ -9,6 +9,7 @@ export type {
   NodeAcl,
   Op,
   Read,
+  EachAnswer,
   ReadAnswer,
   Refusal,
   Session,

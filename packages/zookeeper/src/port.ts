@@ -87,8 +87,10 @@ export type Read = { readonly get: string } | { readonly children: string };
 export type ReadAnswer =
   | { readonly kind: "node"; readonly node: Node }
   | { readonly kind: "children"; readonly names: readonly string[] }
-  | { readonly kind: "none" }
-  | { readonly kind: "error"; readonly code: Refusal | "SERVER_ERROR" };
+  | { readonly kind: "none" };
+
+/** What became of one read among others that do not depend on it. */
+export type EachAnswer = ReadAnswer | { readonly kind: "error"; readonly code: Refusal | "SERVER_ERROR" };
 
 /** Called once, when what was read with it has changed. A watch dies silently with its session. */
 export type Watch = () => void;
@@ -118,8 +120,13 @@ export interface Session {
   /** null when there is no such node; the watch then waits for its creation. */
   exists(path: string, watch?: Watch): Promise<Answer<Stat | null>>;
   children(path: string, watch?: Watch): Promise<Answer<{ readonly names: readonly string[]; readonly stat: Stat }>>;
-  /** All reads in one round trip (ZooKeeper's multiRead). Answers come in the order asked. */
+  /**
+   * All reads in one round trip (ZooKeeper's multiRead). Answers come in the order asked. What the server refuses to tell of one
+   * of them is the answer to all: whoever decides by them must not take a refusal for a node that is not there.
+   */
   readMany(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>>;
+  /** As `readMany`, for things that have nothing to do with each other: one that cannot be read is no reason not to see the others. */
+  readEach(reads: readonly Read[]): Promise<Answer<readonly EachAnswer[]>>;
   /** All or nothing, in order. */
   multi(ops: readonly Op[]): Promise<MultiAnswer>;
   /** What a node at this path would get if this session created it. */

@@ -1,9 +1,11 @@
 import type { Acl, AclOf } from "./acl.ts";
+import { allOf } from "./all-of.ts";
 import type { OperationName } from "./hooks.ts";
 import type { Handshake } from "./link.ts";
 import { badPath, opProblem, pathProblem, rooted } from "./paths.ts";
 import type {
   Answer,
+  EachAnswer,
   Fault,
   MultiAnswer,
   Node,
@@ -128,11 +130,16 @@ export class LiveSession implements Session {
   }
 
   async readMany(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>> {
+    const answer = await this.readEach(reads);
+    return answer.ok ? allOf(reads, answer.value) : answer;
+  }
+
+  async readEach(reads: readonly Read[]): Promise<Answer<readonly EachAnswer[]>> {
     for (const read of reads) {
       const problem = pathProblem(pathOf(read));
       if (problem !== null) return badPath(pathOf(read), problem);
     }
-    const value: ReadAnswer[] = [];
+    const value: EachAnswer[] = [];
     for (const some of inRequests(reads, this.#root.length)) {
       const answer = await this.#readSome(some);
       if (!answer.ok) return answer;
@@ -141,8 +148,8 @@ export class LiveSession implements Session {
     return { ok: true, value };
   }
 
-  #readSome(reads: readonly Read[]): Promise<Answer<readonly ReadAnswer[]>> {
-    return this.#life.ask<Answer<readonly ReadAnswer[]>>({
+  #readSome(reads: readonly Read[]): Promise<Answer<readonly EachAnswer[]>> {
+    return this.#life.ask<Answer<readonly EachAnswer[]>>({
       operation: "readMany",
       request: encodeMultiRead(reads, this.#root),
       onSilence: asAnswer,

@@ -81,4 +81,22 @@ describe("a session", () => {
     const asked = proxy.requests.slice(before).map(opcodeOf);
     expect(asked.filter((opcode) => opcode !== OPCODE.ping)).toEqual([OPCODE.multiRead]);
   });
+
+  test("takes a refusal to tell of one node for no answer at all, never for a node that is not there", async () => {
+    const session = await zk.session({ connect: zk.server.connect + (await zk.freshChroot()) });
+    await session.multi(["/a", "/secret"].map((path) => ({ op: "create", path, data: text("") })));
+    expect(
+      await session.setAcl("/secret", [{ permissions: RIGHTS.write, scheme: "world", id: "anyone" }], 0),
+    ).toMatchObject({ ok: true });
+    expect(await session.readMany([{ get: "/a" }, { get: "/secret" }, { get: "/none" }])).toEqual({
+      ok: false,
+      code: "NO_AUTH",
+      detail: "get /secret",
+    });
+    expect(await session.readMany([{ children: "/a" }, { children: "/secret" }])).toMatchObject({ code: "NO_AUTH" });
+    expect(await session.readEach([{ get: "/a" }, { get: "/secret" }, { get: "/none" }])).toMatchObject({
+      ok: true,
+      value: [{ kind: "node" }, { kind: "error", code: "NO_AUTH" }, { kind: "none" }],
+    });
+  });
 });

@@ -33,6 +33,7 @@ describe("a look at the fleet", () => {
       serverNowMs: () => serverNowMs,
       children: operator.session.children.bind(operator.session),
       readMany: operator.session.readMany.bind(operator.session),
+      readEach: operator.session.readEach.bind(operator.session),
     });
   const madeAt = async (path: string): Promise<number> => {
     const node = await operator.session.get(path);
@@ -137,14 +138,16 @@ describe("a look at the fleet", () => {
     await aBatchOfJobs(intake, 450);
     let reads = 0;
     let mostRead = 0;
+    const count = (list: Parameters<Session["readMany"]>[0]): typeof list => {
+      reads += 1;
+      mostRead = Math.max(mostRead, list.length);
+      return list;
+    };
     const counted: Session = Object.assign(Object.create(operator.session) as Session, {
       serverNowMs: () => operator.session.serverNowMs(),
       children: operator.session.children.bind(operator.session),
-      readMany: (list: Parameters<Session["readMany"]>[0]) => {
-        reads += 1;
-        mostRead = Math.max(mostRead, list.length);
-        return operator.session.readMany(list);
-      },
+      readMany: (list: Parameters<Session["readMany"]>[0]) => operator.session.readMany(count(list)),
+      readEach: (list: Parameters<Session["readEach"]>[0]) => operator.session.readEach(count(list)),
     });
     const open: OpenQueue = { context: { ...operator.ctx, session: counted }, identity: operator.identity };
     const surveyor = makeSurveyor(() => open, systemClock, 60_000);

@@ -47,7 +47,7 @@ export async function serveReading(cleanups: Cleanups): Promise<ReadingSite> {
     ...intake.ctx,
     session: new Proxy(session, {
       get(target, name) {
-        if (name === "readMany") looks += 1;
+        if (name === "readMany" || name === "readEach") looks += 1;
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === "function" ? (value.bind(target) as unknown) : value;
       },

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { batchId, type Chore, choreDone, expectChore, paths, readChores, records } from "@sluice/queue-core";
 import { testWorker, type TestWorker, testZooKeeper } from "@sluice/testkit";
+import type { Session } from "@sluice/zookeeper";
 import { type CLEANERS, makeCleaner } from "../src/cleaner.ts";
 import { cleanUpSweep } from "../src/sweeps/clean-up.ts";
 import { aJobRunner, handlerContext, logbook } from "./support.ts";
@@ -56,7 +57,7 @@ describe("clean-up beside a job-runner that is registered", () => {
 });
 
 describe("what the tree says of chores", () => {
-  const sweep = async (mood: "archives" | "refuses"): Promise<void> => {
+  const sweep = async (mood: "archives" | "refuses", session: Session = worker.session): Promise<void> => {
     const id = batchId(7);
     const data = records.batchStatus.encode({ status: "Completed", last_modified: "", message: "" });
     if (mood === "refuses") {
@@ -75,7 +76,7 @@ describe("what the tree says of chores", () => {
       makeCleaner(),
       { everyMs: HOUR_MS, retentionMs: -HOUR_MS },
     );
-    await duty.run({ ...handlerContext(), queue: worker.ctx, worker: "w" });
+    await duty.run({ ...handlerContext(), queue: { ...worker.ctx, session }, worker: "w" });
   };
   const hoursAgo = async (chore: Chore): Promise<number> => {
     const done = (await readChores(worker.session))?.get(chore)?.done ?? NaN;
@@ -86,6 +87,20 @@ describe("what the tree says of chores", () => {
     await doneAgo("archive", 5);
     await sweep("archives");
     expect([await hoursAgo("clean-up"), await hoursAgo("archive")]).toEqual([0, 0]);
+  });
+
+  test("is not that clean-up was done when nobody answered which batches are over", async () => {
+    const silence = { ok: false, code: "UNKNOWN", detail: "" } as const;
+    const deaf = new Proxy(worker.session, {
+      get(target, key) {
+        if (key === "children") return () => Promise.resolve(silence);
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    await doneAgo("clean-up", 5);
+    await sweep("archives", deaf);
+    expect(await hoursAgo("clean-up")).toBe(5);
   });
 
   test("is not that archiving was done while the archive refuses a batch", async () => {

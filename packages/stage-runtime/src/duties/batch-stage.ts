@@ -8,7 +8,7 @@ import {
   paths,
   records,
 } from "@sluice/queue-core";
-import type { ReadAnswer } from "@sluice/zookeeper";
+import type { EachAnswer } from "@sluice/zookeeper";
 import type { BatchStage } from "../duty.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
 import type { Scope } from "../engine/scope.ts";
@@ -72,7 +72,7 @@ async function wanted(duty: BatchStage, scope: Scope, names: readonly string[]):
   const found: string[] = [];
   for (let i = 0; i < ids.length; i += READS_MAX) {
     const part = ids.slice(i, i + READS_MAX);
-    const answers = await scope.queue.session.readMany(part.map((id) => ({ get: paths.expansion(id) })));
+    const answers = await scope.queue.session.readEach(part.map((id) => ({ get: paths.expansion(id) })));
     if (!answers.ok) return found;
     for (const each of part.filter((_, j) => wants({ state: duty.takes, expansion: expansionOf(answers.value[j]) })))
       found.push(each);
@@ -80,7 +80,7 @@ async function wanted(duty: BatchStage, scope: Scope, names: readonly string[]):
   return found;
 }
 
-function expansionOf(answer: ReadAnswer | undefined): Expansion | null {
+function expansionOf(answer: EachAnswer | undefined): Expansion | null {
   const expansion = answer?.kind === "node" ? records.expansion.decode(answer.node.data) : null;
   return expansion?.ok === true ? expansion.value : null;
 }

@@ -12,7 +12,7 @@ import {
   type ReadyCandidate,
   records,
 } from "@sluice/queue-core";
-import type { Move, ReadAnswer } from "@sluice/zookeeper";
+import type { EachAnswer, Move } from "@sluice/zookeeper";
 
 const READS_MAX = 200;
 
@@ -56,7 +56,7 @@ export class Claims {
     const taken: JobId[] = [];
     for (let i = 0; i < left.length; i += READS_MAX) {
       const part = left.slice(i, i + READS_MAX);
-      const locks = await queue.session.readMany(part.map(({ id }) => ({ get: paths.jobLock(id) })));
+      const locks = await queue.session.readEach(part.map(({ id }) => ({ get: paths.jobLock(id) })));
       if (!locks.ok) return taken;
       const free = part.filter((_, j) => locks.value[j]?.kind === "none");
       for (const anothers of part.filter((lease, j) => isAnothers(lease, locks.value[j]))) this.#forget(anothers);
@@ -87,7 +87,7 @@ export class Claims {
 }
 
 /** With our claim on it the server has not ended the old session yet. */
-function isAnothers({ claim }: Lease, answer: ReadAnswer | undefined): boolean {
+function isAnothers({ claim }: Lease, answer: EachAnswer | undefined): boolean {
   if (answer?.kind !== "node") return false;
   const lock = records.lock.decode(answer.node.data);
   return !lock.ok || lock.value.claim !== claim;

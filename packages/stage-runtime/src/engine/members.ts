@@ -17,6 +17,9 @@ export class Members {
   readonly #self: string;
   readonly #workers: Watched<readonly Member[]>;
   readonly #drained: Watched<ReadonlySet<string>>;
+  /** As far as was last told: who gets no answer must not take itself for the only one. */
+  #lastWorkers: readonly Member[] = [];
+  #lastDrained: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<() => void>();
 
   constructor(
@@ -55,8 +58,10 @@ export class Members {
 
   async #active(): Promise<readonly Member[]> {
     const [workers, drained] = await Promise.all([this.#workers.fresh(), this.#drained.fresh()]);
-    const known = workers ?? [];
-    const active = known.filter(({ name, draining }) => !draining && drained?.has(name) !== true);
+    this.#lastWorkers = workers ?? this.#lastWorkers;
+    this.#lastDrained = drained ?? this.#lastDrained;
+    const known = this.#lastWorkers;
+    const active = known.filter(({ name, draining }) => !draining && !this.#lastDrained.has(name));
     const isKnown = known.some(({ name }) => name === this.#self);
     // Where all drain, somebody has to do what cannot wait (sweeps).
     const mustJoin = !isKnown || active.length === 0;

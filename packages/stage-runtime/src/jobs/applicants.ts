@@ -47,7 +47,7 @@ export class Applicants {
     for (let i = 0; i < unread.length; i += READS_MAX) {
       const part = unread.slice(i, i + READS_MAX);
       const answers = await this.#session.readMany(part.map((id) => ({ get: paths.jobConfiguration(id) })));
-      if (!answers.ok || answers.value.some(({ kind }) => kind === "error")) return false;
+      if (!answers.ok) return false;
       for (const [j, answer] of answers.value.entries()) {
         const id = part[j];
         const configuration = answer.kind === "node" ? records.jobConfiguration.decode(answer.node.data) : null;

@@ -1,6 +1,6 @@
 /** Whose jobs and batches wait: read once for each, a few hundred at a time, for it never changes. */
 import { parseBatchId, parseJobId, paths, records } from "@sluice/queue-core";
-import type { ReadAnswer, Session } from "@sluice/zookeeper";
+import type { EachAnswer, Session } from "@sluice/zookeeper";
 
 /** So many are read at once: it delays nobody's claim by more than some milliseconds. */
 export const LEARNED_AT_ONCE = 500;
@@ -46,7 +46,7 @@ export async function readCollections(session: Session, ids: readonly string[]):
     return path === null ? [] : [{ id, path }];
   });
   if (asked.length === 0) return found;
-  const answers = await session.readMany(asked.map(({ path }) => ({ get: path })));
+  const answers = await session.readEach(asked.map(({ path }) => ({ get: path })));
   if (answers.ok) for (const [i, { id }] of asked.entries()) found.set(id, profileIn(id, answers.value[i]));
   return found;
 }
@@ -60,7 +60,7 @@ function pathOf(name: string): string | null {
   return batch === null ? null : paths.batchSubmission(batch);
 }
 
-function profileIn(name: string, answer: ReadAnswer | undefined): string {
+function profileIn(name: string, answer: EachAnswer | undefined): string {
   if (answer?.kind !== "node") return "";
   const { data } = answer.node;
   const record =

@@ -57,7 +57,7 @@ export class OverdueScan {
     if (this.#next >= entries.length) this.#next = 0;
     const count = Math.min(SCAN_MAX, entries.length - this.#next);
     const part = Array.from({ length: count }, (_, i) => entries.at(this.#next + i));
-    const answers = await this.#session.readMany(
+    const answers = await this.#session.readEach(
       part.map(({ priority, id }) => ({ get: paths.queueEntry(this.#state, priority, id) })),
     );
     if (!answers.ok) return;

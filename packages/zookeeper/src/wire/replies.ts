@@ -1,4 +1,4 @@
-import type { Fault, MultiAnswer, Node, NodeAcl, Op, ReadAnswer, Stat } from "../port.ts";
+import type { EachAnswer, Fault, MultiAnswer, Node, NodeAcl, Op, Stat } from "../port.ts";
 import { codeOf, ERR, faultOf, OPCODE } from "./codes.ts";
 import { JuteReader } from "./jute.ts";
 
@@ -128,16 +128,16 @@ function readOpResult(reader: JuteReader, opcode: number): Stat | null {
   return null;
 }
 
-export function decodeMultiRead(body: Buffer): ReadAnswer[] {
+export function decodeMultiRead(body: Buffer): EachAnswer[] {
   const reader = new JuteReader(body);
-  const answers: ReadAnswer[] = [];
+  const answers: EachAnswer[] = [];
   for (let header = readResultHeader(reader); !header.done; header = readResultHeader(reader)) {
     answers.push(readOne(reader, header.opcode));
   }
   return answers;
 }
 
-function readOne(reader: JuteReader, opcode: number): ReadAnswer {
+function readOne(reader: JuteReader, opcode: number): EachAnswer {
   if (opcode === OPCODE.getData) return { kind: "node", node: readNode(reader) };
   if (opcode === OPCODE.getChildren) return { kind: "children", names: reader.texts() };
   const err = reader.int();

@@ -36,6 +36,7 @@ export function scriptedSession(): ScriptedSession {
     exists: unused,
     children: unused,
     readMany: unused,
+    readEach: unused,
     aclOf: openToEveryone,
     getAcl: unused,
     setAcl: unused,

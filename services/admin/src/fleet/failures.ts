@@ -25,7 +25,7 @@ const newest = (entries: readonly QueueEntry[], count: number): readonly JobId[]
 export async function readFailed(session: Session, entries: readonly QueueEntry[]): Promise<readonly Failed[] | null> {
   const ids = newest(entries, FAILED_LOOKED_AT);
   if (ids.length === 0) return [];
-  const answers = await session.readMany(ids.map((id) => ({ get: paths.jobStatus(id) })));
+  const answers = await session.readEach(ids.map((id) => ({ get: paths.jobStatus(id) })));
   if (!answers.ok) return null;
   return ids.flatMap((id, i) => {
     const answer = answers.value[i];

@@ -1,6 +1,6 @@
 /** What is known of each job without reading it again: to whom it belongs, and what it needs. Some 150 bytes each. */
 import { type BatchId, type JobId, type JobState, paths, PIPELINE, records } from "@sluice/queue-core";
-import type { ReadAnswer, Session } from "@sluice/zookeeper";
+import type { EachAnswer, Session } from "@sluice/zookeeper";
 import { nameOf } from "./search.ts";
 
 export interface JobFacts {
@@ -48,7 +48,7 @@ export class FactStore {
   async read(session: Session, places: readonly Place[]): Promise<boolean> {
     for (let i = 0; i < places.length; i += FACTS_PER_READ) {
       const some = places.slice(i, i + FACTS_PER_READ);
-      const answers = await session.readMany(
+      const answers = await session.readEach(
         some.flatMap(({ id }) => [
           { get: paths.jobBid(id) },
           { get: paths.jobConfiguration(id) },
@@ -67,7 +67,7 @@ export class FactStore {
     if (this.#words.size > FACTS_MAX) this.#words.clear();
   }
 
-  #take({ id, state }: Place, [bidNode, configurationNode, spaceNode]: readonly ReadAnswer[]): void {
+  #take({ id, state }: Place, [bidNode, configurationNode, spaceNode]: readonly EachAnswer[]): void {
     const bid = bidNode?.kind === "node" ? records.bid.decode(bidNode.node.data) : null;
     const configuration =
       configurationNode?.kind === "node" ? records.jobConfiguration.decode(configurationNode.node.data) : null;

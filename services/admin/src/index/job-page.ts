@@ -10,7 +10,7 @@ import {
   readJobs,
   records,
 } from "@sluice/queue-core";
-import type { ReadAnswer, Session } from "@sluice/zookeeper";
+import type { EachAnswer, Session } from "@sluice/zookeeper";
 import type { JobFacts } from "./facts.ts";
 import type { JobIndex } from "./job-index.ts";
 import type { Listing } from "./listing.ts";
@@ -175,20 +175,20 @@ class Scan {
   async #nodesOf(
     candidates: readonly Position[],
     pathOf: (id: JobId) => string,
-  ): Promise<readonly ReadAnswer[] | null> {
+  ): Promise<readonly EachAnswer[] | null> {
     if (candidates.length === 0) return [];
     this.read += candidates.length;
-    const answers = await this.#session.readMany(candidates.map(({ id }) => ({ get: pathOf(id) })));
+    const answers = await this.#session.readEach(candidates.map(({ id }) => ({ get: pathOf(id) })));
     return answers.ok ? answers.value : null;
   }
 
-  #hasCode(answer: ReadAnswer | undefined): boolean {
+  #hasCode(answer: EachAnswer | undefined): boolean {
     const { errorCode } = this.#query;
     const status = answer?.kind === "node" ? records.jobStatus.decode(answer.node.data) : null;
     return status?.ok === true && codeOfMessage(status.value.message) === errorCode;
   }
 
-  #hasText(id: JobId, answer: ReadAnswer | undefined): boolean {
+  #hasText(id: JobId, answer: EachAnswer | undefined): boolean {
     if (this.#text === null) return true;
     const identifiers = answer?.kind === "node" ? records.identifiers.decode(answer.node.data) : null;
     const read = identifiers?.ok === true ? identifiers.value : null;

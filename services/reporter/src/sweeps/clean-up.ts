@@ -24,8 +24,12 @@ export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: Cle
     let kept = 0;
     for (const state of states) {
       const ids = await listBatches(ctx.queue.session, state);
+      if (ids === null) return;
       for (const some of chunked(ids, BATCHES_PER_READ)) {
-        for (const id of await expired(ctx.queue, state, some, options.retentionMs)) {
+        const over = await expired(ctx.queue, state, some, options.retentionMs);
+        // Without an answer nothing was done: that must not be taken down as a success.
+        if (over === null) return;
+        for (const id of over) {
           if (ctx.signal.aborted) return;
           if ((await cleanUp(id, parts, ctx)).kind === "not-yet") kept += 1;
         }
@@ -38,15 +42,15 @@ export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: Cle
   },
 });
 
-/** Since when a batch is over stands in its index entry, which is made by the move, by the server's clock. */
+/** Since when a batch is over stands in its index entry, which is made by the move, by the server's clock. null = no answer. */
 async function expired(
   queue: QueueContext,
   state: BatchState,
   ids: readonly BatchId[],
   retentionMs: number,
-): Promise<readonly BatchId[]> {
+): Promise<readonly BatchId[] | null> {
   const answers = await queue.session.readMany(ids.map((id) => ({ get: paths.fleetBatch(state, id) })));
-  if (!answers.ok) return [];
+  if (!answers.ok) return null;
   const limit = queue.session.serverNowMs() - retentionMs;
   return ids.filter((_, i) => {
     const answer = answers.value[i];

@@ -10,7 +10,7 @@ export const deletedBatchesSweep = (everyMs: number): Sweep => ({
   name: "deleted-batches",
   everyMs,
   async run(ctx) {
-    const deleted = await listBatches(ctx.queue.session, "Deleted");
+    const deleted = (await listBatches(ctx.queue.session, "Deleted")) ?? [];
     for (const ids of chunked(deleted, BATCHES_PER_READ)) {
       for (const id of await withOpenJobs(ctx.queue, ids)) {
         if (ctx.signal.aborted) return;

@@ -14,7 +14,7 @@ export const dueBackstop = (everyMs: number): Sweep => ({
   name: "due-backstop",
   everyMs,
   async run(ctx) {
-    const processing = await listBatches(ctx.queue.session, "Processing");
+    const processing = (await listBatches(ctx.queue.session, "Processing")) ?? [];
     for (const ids of chunked(processing, BATCHES_PER_READ)) {
       for (const id of await forgotten(ctx.queue, ids)) {
         ctx.log.warn({ batch_id: id }, "the end of this batch's last job went unnoticed");

@@ -68,7 +68,7 @@ async function releaseBatches(
   { onReleased }: EndedHoldsParts,
   isFree: (parked: Parked) => boolean,
 ): Promise<void> {
-  for (const id of await listBatches(ctx.queue.session, "Held")) {
+  for (const id of (await listBatches(ctx.queue.session, "Held")) ?? []) {
     if (ctx.signal.aborted) return;
     const view = await readBatch(ctx.queue.session, id);
     if (view.kind !== "found") continue;

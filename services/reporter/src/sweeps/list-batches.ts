@@ -1,10 +1,13 @@
 import { type BatchId, type BatchState, parseBatchId, paths } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
 
-/** The batches of a state, oldest number first; none when there is no answer: the next sweep asks again. */
-export async function listBatches(session: Pick<Session, "children">, state: BatchState): Promise<readonly BatchId[]> {
+/** The batches of a state, oldest number first; null = no answer: the next sweep asks again. */
+export async function listBatches(
+  session: Pick<Session, "children">,
+  state: BatchState,
+): Promise<readonly BatchId[] | null> {
   const listed = await session.children(paths.fleetBatchQueue(state));
-  return listed.ok ? [...listed.value.names].sort().flatMap((name) => parseBatchId(name) ?? []) : [];
+  return listed.ok ? [...listed.value.names].sort().flatMap((name) => parseBatchId(name) ?? []) : null;
 }
 
 /** Slices of a list, for reads of many nodes at once. */

@@ -15,8 +15,10 @@ export function queuedMailsSweep(parts: PostmanParts, everyMs: number): Sweep {
     name: "queued-mails",
     everyMs,
     async run(ctx) {
+      const processing = await listBatches(ctx.queue.session, "Processing");
+      if (processing === null) return;
       const now = new Set<BatchId>();
-      for (const id of await listBatches(ctx.queue.session, "Processing")) {
+      for (const id of processing) {
         if (ctx.signal.aborted) return;
         if (settled.has(id) || (await settle(id, ctx, parts))) now.add(id);
       }

@@ -22,7 +22,7 @@ export const unexpandedSweep = (parts: PostmanParts, everyMs: number): Sweep => 
   name: "unexpanded-batches",
   everyMs,
   async run(ctx) {
-    const failed = await listBatches(ctx.queue.session, "Failed");
+    const failed = (await listBatches(ctx.queue.session, "Failed")) ?? [];
     for (const ids of chunked(failed, BATCHES_PER_READ)) {
       for (const id of await withoutJobs(ctx.queue, ids)) {
         if (ctx.signal.aborted) return;
