@@ -22,6 +22,8 @@ const SUFFIX = ".json";
 
 export interface AcceptedBatch {
   readonly uuid: BatchUuid;
+  /** Number and epoch: the names of its jobs hold them. */
+  readonly place: BatchPlace;
   readonly submission: Submission;
 }
 
@@ -32,10 +34,11 @@ export type ReadAccepted =
 
 export interface AcceptedBatches {
   /** On disk when it answers. */
-  readonly put: (place: BatchPlace, accepted: AcceptedBatch) => Promise<Outcome<void>>;
-  readonly has: (place: BatchPlace) => Promise<boolean>;
+  readonly put: (accepted: AcceptedBatch) => Promise<Outcome<void>>;
+  readonly has: (uuid: BatchUuid) => Promise<boolean>;
+  readonly read: (uuid: BatchUuid) => Promise<ReadAccepted>;
   /** Before the batch leaves the queue: what has a record and no batch was lost. */
-  readonly remove: (place: BatchPlace) => Promise<Outcome<void>>;
+  readonly remove: (uuid: BatchUuid) => Promise<Outcome<void>>;
 }
 
 export async function openAcceptedBatches(workingDir: string): Promise<AcceptedBatches> {
@@ -43,42 +46,44 @@ export async function openAcceptedBatches(workingDir: string): Promise<AcceptedB
   if (!opened.ok) throw new IoError(opened.error);
   const root = opened.value;
   return {
-    put: (place, accepted) => root.write(nameOf(place), printAccepted(accepted)),
-    has: async (place) => (await root.stat(nameOf(place))).ok,
-    remove: (place) => root.remove(nameOf(place)),
+    put: (accepted) => root.write(nameOf(accepted.uuid), printAccepted(accepted)),
+    has: async (uuid) => (await root.stat(nameOf(uuid))).ok,
+    read: (uuid) => readFrom(root, uuid),
+    remove: (uuid) => root.remove(nameOf(uuid)),
   };
 }
 
-const nameOf = (place: BatchPlace): string => `${ACCEPTED}/${batchFolder(place)}${SUFFIX}`;
+const nameOf = (uuid: BatchUuid): string => `${ACCEPTED}/${uuid}${SUFFIX}`;
 
-const printAccepted = ({ uuid, submission }: AcceptedBatch): string => JSON.stringify({ version: 1, uuid, submission });
+const printAccepted = ({ uuid, place, submission }: AcceptedBatch): string =>
+  JSON.stringify({ version: 1, uuid, batch: batchFolder(place), submission });
 
 /** For whoever only looks: nothing is made. null: the working folder cannot be read. */
-export async function listAccepted(workingDir: string): Promise<readonly BatchPlace[] | null> {
+export async function listAccepted(workingDir: string): Promise<readonly BatchUuid[] | null> {
   const names = await readdir(join(workingDir, ACCEPTED)).catch((error: unknown) => (isMissing(error) ? [] : null));
   return (
-    names?.flatMap((name) => (name.endsWith(SUFFIX) ? (parseBatchFolder(name.slice(0, -SUFFIX.length)) ?? []) : [])) ??
+    names?.flatMap((name) => (name.endsWith(SUFFIX) ? (parseBatchUuid(name.slice(0, -SUFFIX.length)) ?? []) : [])) ??
     null
   );
 }
 
-export async function readAccepted(workingDir: string, place: BatchPlace): Promise<ReadAccepted> {
-  const opened = await ContainedFolder.open(workingDir);
-  const read = opened.ok ? await opened.value.read(nameOf(place)) : opened;
-  if (!read.ok) return faultOf(read.error);
-  return parseAccepted(read.value);
+async function readFrom(root: ContainedFolder, uuid: BatchUuid): Promise<ReadAccepted> {
+  const read = await root.read(nameOf(uuid));
+  return read.ok ? parseAccepted(read.value) : faultOf(read.error);
 }
 
 const faultOf = ({ code, message }: IoFault): ReadAccepted =>
   code === "NOT_FOUND" ? { kind: "none" } : { kind: "unreadable", why: message };
 
 function parseAccepted(data: Buffer): ReadAccepted {
-  const raw = objectOf(data.toString("utf8"));
-  const uuid = typeof raw["uuid"] === "string" ? parseBatchUuid(raw["uuid"]) : null;
-  const submission = records.submission.decode(Buffer.from(JSON.stringify(raw["submission"] ?? null)));
-  if (raw["version"] !== 1 || uuid === null) return { kind: "unreadable", why: "it is no record of this version" };
+  const { version, uuid: name, batch, submission: said } = objectOf(data.toString("utf8"));
+  const uuid = typeof name === "string" ? parseBatchUuid(name) : null;
+  const place = typeof batch === "string" ? parseBatchFolder(batch) : null;
+  const submission = records.submission.decode(Buffer.from(JSON.stringify(said ?? null)));
+  if (version !== 1 || uuid === null || place === null)
+    return { kind: "unreadable", why: "it is no record of this version" };
   if (!submission.ok) return { kind: "unreadable", why: submission.problem };
-  return { kind: "found", accepted: { uuid, submission: submission.value } };
+  return { kind: "found", accepted: { uuid, place, submission: submission.value } };
 }
 
 const isMissing = (error: unknown): boolean =>

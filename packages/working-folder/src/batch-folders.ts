@@ -1,5 +1,5 @@
 /** The folders of batches as they stand on the volume, and which of them a journal still needs. */
-import { parseBatchFolder } from "@sluice/queue-core";
+import { batchFolder, type BatchPlace, parseBatchFolder } from "@sluice/queue-core";
 import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,6 +47,10 @@ export async function openBatchFolders(workingDir: string): Promise<BatchFolders
     neededBy: (journal) => namesIn(join(root.root, NUMBERED, journal)),
   };
 }
+
+/** Something came with the batch's submission, and is there. */
+export const hasUploads = async (workingDir: string, place: BatchPlace): Promise<boolean> =>
+  (await readdir(join(workingDir, batchFolder(place), "uploads")).catch(() => [])).length > 0;
 
 /** For whoever only looks: nothing is made, and a working folder that is not there is null. */
 export async function listBatchFolders(workingDir: string): Promise<readonly BatchFolder[] | null> {

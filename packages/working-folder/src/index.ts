@@ -6,14 +6,19 @@ export {
   REJECTED_FOLDER,
   type WorkingFolder,
 } from "./working-folder.ts";
-export { type BatchFolder, type BatchFolders, listBatchFolders, openBatchFolders } from "./batch-folders.ts";
+export {
+  type BatchFolder,
+  type BatchFolders,
+  hasUploads,
+  listBatchFolders,
+  openBatchFolders,
+} from "./batch-folders.ts";
 export {
   type AcceptedBatch,
   type AcceptedBatches,
   listAccepted,
   openAcceptedBatches,
   type ReadAccepted,
-  readAccepted,
 } from "./accepted.ts";
 export { takeOver } from "./take-over.ts";
 export { filesToFetch, isContainer, payloadFiles } from "./payload.ts";

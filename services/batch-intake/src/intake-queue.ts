@@ -10,6 +10,7 @@ import {
   type Submission,
 } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
+import type { AcceptedBatch } from "@sluice/working-folder";
 import type { KeepAccepted } from "./files/accepted-records.ts";
 
 export interface Reserved extends BatchPlace {
@@ -31,6 +32,21 @@ export interface IntakeQueue {
   reserve(): Promise<Reserved | null>;
   /** When it answers that the batch is there, its record is beside the files, too. */
   create(request: NewBatch): Promise<CreateResult>;
+}
+
+/**
+ * It was accepted in a history of the tree that a restore has cut off. Unless it is there, it is made under the number that it
+ * had: what was done for its jobs is found under names that hold that number.
+ */
+async function again(
+  before: AcceptedBatch,
+  { request_digest: digest }: Submission,
+  create: (place: BatchPlace | undefined) => Promise<CreateResult>,
+  place: BatchPlace | undefined,
+): Promise<CreateResult> {
+  if (before.submission.request_digest !== digest) return { kind: "conflict", id: before.place.batchId };
+  const made = await create(before.place);
+  return made.kind === "refused" ? create(place) : made;
 }
 
 /** `current` answers with the queue of the present session; null while there is none. */
@@ -57,14 +73,21 @@ export function makeIntakeQueue(current: () => OpenQueue | null, keepAccepted: K
     async create({ uuid, submission, place }) {
       const open = connected();
       if (open === null) return { kind: "lost" };
-      const named = place === undefined ? {} : { id: place.batchId };
-      const epoch = place?.batchEpoch ?? open.identity.epoch;
-      const created = await createBatch(open.context, idsOf(open.context), { uuid, submission, epoch, ...named });
-      if (created.kind === "created")
-        await keepAccepted.now({ batchId: created.id, batchEpoch: epoch }, { uuid, submission });
-      // Whoever created it may have died before it could write the record.
-      if (created.kind === "replayed") await keepAccepted.ifMissing(open.context.session, created.id);
-      return created;
+      const create = async (named: BatchPlace | undefined): Promise<CreateResult> => {
+        const epoch = named?.batchEpoch ?? open.identity.epoch;
+        const id = named === undefined ? {} : { id: named.batchId };
+        const created = await createBatch(open.context, idsOf(open.context), { uuid, submission, epoch, ...id });
+        if (created.kind === "created")
+          await keepAccepted.now({ uuid, place: { batchId: created.id, batchEpoch: epoch }, submission });
+        // Whoever created it may have died before it could write the record.
+        if (created.kind === "replayed") await keepAccepted.ifMissing(open.context.session, uuid);
+        return created;
+      };
+      const before = await keepAccepted.before(uuid);
+      if (before === null || before.place.batchEpoch === open.identity.epoch) return create(place);
+      // Uploads that are lost are brought again under a number of their own.
+      if (place !== undefined && !(await keepAccepted.hasUploads(before.place))) return create(place);
+      return again(before, submission, create, place);
     },
   };
 }

@@ -13,7 +13,13 @@ import {
   type StampedPart,
   stampedFolder,
 } from "@sluice/stage-runtime";
-import { type AcceptedBatches, type BatchFolders, listAccepted, type WorkingFolder } from "@sluice/working-folder";
+import {
+  type AcceptedBatches,
+  type BatchFolders,
+  hasUploads,
+  listAccepted,
+  type WorkingFolder,
+} from "@sluice/working-folder";
 import type { IntakeConfig } from "./config.ts";
 import { checkPayloadStage } from "./duties/check-payload.ts";
 import { expandBatchStage } from "./duties/expand-batch.ts";
@@ -90,15 +96,19 @@ export function intakeService(parts: IntakeParts): ServiceOptions {
   };
 }
 
-function keeperIn({ accepted }: IntakeParts, { registry, log }: ServiceParts): KeepAccepted {
+function keeperIn({ accepted, working }: IntakeParts, { registry, log }: ServiceParts): KeepAccepted {
   const { unkept } = makeInstruments(ACCEPTED_METRICS, registry);
-  return keepAcceptedIn(accepted, ({ batchId }, { message }) => {
-    unkept.inc();
-    log.error(
-      { batch_id: batchId, why: message },
-      "an accepted submission stands in the queue alone: its record cannot be written",
-    );
-  });
+  return keepAcceptedIn(
+    accepted,
+    (place) => hasUploads(working.root, place),
+    ({ uuid, place }, { message }) => {
+      unkept.inc();
+      log.error(
+        { batch_id: place.batchId, batch_uuid: uuid, why: message },
+        "an accepted submission stands in the queue alone: its record cannot be written",
+      );
+    },
+  );
 }
 
 function intakeDuties(

@@ -3,11 +3,13 @@ import type { ArchivedJob, ArchiveResult, BatchToArchive, Inventory, JsonObject 
 import {
   type BatchId,
   type BatchPlace,
+  type BatchUuid,
   type BatchView,
   BUCKETS,
   type JobId,
   type JobView,
   listBucket,
+  parseBatchUuid,
   placeOfBatch,
   type QueueContext,
   readBatch,
@@ -20,8 +22,8 @@ export type Archive = Pick<Inventory, "archiveBatch">;
 
 export type Archived =
   | Exclude<ArchiveResult, { readonly kind: "archived" }>
-  /** `place`: of its folder. */
-  | { readonly kind: "archived"; readonly place: BatchPlace }
+  /** `place`: of its folder; `uuid`: null of a batch that has none. */
+  | { readonly kind: "archived"; readonly place: BatchPlace; readonly uuid: BatchUuid | null }
   | { readonly kind: "unreadable"; readonly message: string };
 
 const JOBS_PER_PAGE = 100;
@@ -44,7 +46,9 @@ export async function archiveBatch(
     const reports = report === null ? [] : [{ ...report }];
     const facts = factsOf(batch.value, archivedAt);
     const result = await archive.archiveBatch({ ...facts, reports, jobs: pages(queue, id) });
-    return result.kind === "archived" ? { kind: "archived", place: placeOfBatch(batch.value) } : result;
+    if (result.kind !== "archived") return result;
+    const uuid = parseBatchUuid(batch.value.submission.batchID ?? "");
+    return { kind: "archived", place: placeOfBatch(batch.value), uuid };
   } catch (error) {
     if (error instanceof Silence) return { kind: "unreadable", message: error.message };
     throw error;

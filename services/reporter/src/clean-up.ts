@@ -1,12 +1,19 @@
 /** One batch that is over: all that is known of it into the archive, folder into the recycle area, nodes away, folder away. Each step can be repeated. */
-import { type BatchId, type BatchPlace, cleanUpBatch, formatTimestamp, type QueueContext } from "@sluice/queue-core";
+import {
+  type BatchId,
+  type BatchPlace,
+  type BatchUuid,
+  cleanUpBatch,
+  formatTimestamp,
+  type QueueContext,
+} from "@sluice/queue-core";
 import type { HandlerContext } from "@sluice/stage-runtime";
 import { type Archive, archiveBatch } from "./archive.ts";
 
 /** Where the folders of batches go before they go for good. */
 export interface RecycleArea {
-  /** Moves the batch's folder here, in one step. */
-  readonly take: (batch: BatchPlace) => Promise<void>;
+  /** Moves the batch's folder here, in one step; its record goes first. */
+  readonly take: (batch: BatchPlace, uuid: BatchUuid | null) => Promise<void>;
   readonly remove: (batch: BatchPlace) => Promise<void>;
   readonly list: () => Promise<readonly BatchPlace[]>;
 }
@@ -29,7 +36,7 @@ export async function cleanUp(
     ctx.log.warn({ batch_id: id, why: archived.message }, "not archived, so not cleaned up yet");
     return { kind: "not-yet", why: archived.message };
   }
-  await recycled.take(archived.place);
+  await recycled.take(archived.place, archived.uuid);
   await ctx.failpoint("afterRecycle");
   const result = await cleanUpBatch(ctx.queue, id);
   await ctx.failpoint("afterCleanUp");

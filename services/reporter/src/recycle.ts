@@ -11,11 +11,12 @@ export function recycleArea(workingDir: string): RecycleArea {
   const area = join(workingDir, FOLDER);
   const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   return {
-    async take(batch) {
+    async take(batch, uuid) {
       const name = batchFolder(batch);
       // First, and before the batch leaves the queue: a record without a batch says that a restore lost it.
-      const forgotten = await (await openAcceptedBatches(workingDir)).remove(batch);
-      if (!forgotten.ok) throw new Error(`the record of ${name} cannot be removed: ${forgotten.error.message}`);
+      const forgotten = uuid === null ? null : await (await openAcceptedBatches(workingDir)).remove(uuid);
+      if (forgotten?.ok === false)
+        throw new Error(`the record of ${name} cannot be removed: ${forgotten.error.message}`);
       await mkdir(area, { recursive: true });
       await moveOver(join(workingDir, name), join(area, name), remove);
     },

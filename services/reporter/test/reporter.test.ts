@@ -13,6 +13,7 @@ import {
   markDueIfLast,
   openReport,
   orderCleanUp,
+  parseBatchUuid,
   paths,
   readBatch,
   records,
@@ -297,12 +298,13 @@ describe("the reporter on a real tree", () => {
 
     const accepted = await openAcceptedBatches(queueDir());
     const place = { batchId: batch, batchEpoch: operator.identity.epoch };
-    await accepted.put(place, { uuid: batchUuidFromRandom(randomBytes(16)), submission: aSubmission() });
+    const itsUuid = parseBatchUuid(uuid.value.submission.batchID)!;
+    await accepted.put({ uuid: itsUuid, place, submission: aSubmission() });
     await stopReporters();
     await startReporter({ retentionDays: 0 });
     await waitFor(async () => (await statusOf(batch)) === "none", { what: "the batch is gone" });
     await waitFor(async () => (await readdir(queueDir())).every((name) => ["recycled", ".accepted"].includes(name)));
-    expect(await accepted.has(place)).toBe(false);
+    expect(await accepted.has(itsUuid)).toBe(false);
     await waitFor(async () => (await readdir(join(queueDir(), "recycled"))).length === 0);
     for (const directory of [
       paths.queue("Deleted"),
