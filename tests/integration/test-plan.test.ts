@@ -259,6 +259,35 @@ describe("a failure in each phase", () => {
     expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual([`${id}.1.eml`]);
   });
 
+  /** Of this batch's jobs, by number. */
+  const keysTold = async (): Promise<readonly string[]> => {
+    const keys = await Promise.all(receiver.keys.map((key) => numbered(operator.session, key)));
+    return keys.filter((key) => jobs.some((job) => key.startsWith(job))).sort();
+  };
+  const untilTold = (keys: readonly string[]): Promise<unknown> =>
+    waitFor(
+      async () => {
+        const told = await keysTold();
+        return keys.every((key) => told.includes(key));
+      },
+      { what: "all callbacks" },
+    );
+  /** What was stored before it failed is no failure to the depositor's system. */
+  const failuresTold = (): readonly string[] =>
+    jobs.slice(0, phases.indexOf("Recording")).map((job) => `${job}.FAILED.0`);
+
+  test("the depositor's system is told of those whose objects are not stored", async () => {
+    await untilTold(failuresTold());
+    await waitFor(
+      async () => {
+        const left = await operator.session.children(paths.callbacks);
+        return left.ok && left.value.names.length === 0;
+      },
+      { what: "no news of failures left" },
+    );
+    expect(await keysTold()).toEqual(failuresTold());
+  });
+
   test("an update report tells nothing when nothing has changed: it has its number, and no mail", async () => {
     expect(await updateReport()).toBe("Failed");
     expect((await mailsOf(id)).filter((name) => !name.includes("queued"))).toEqual([`${id}.1.eml`]);
@@ -288,18 +317,10 @@ describe("a failure in each phase", () => {
     expect(await versionsOf(jobs)).toEqual(versionsOnce(phases.length));
   });
 
-  test("the depositor's system was told of each failure and each success once", async () => {
-    const told = [...jobs.map((job) => `${job}.FAILED.0`), ...jobs.map((job) => `${job}.COMPLETED.1`)];
-    const keys = (): Promise<string[]> => Promise.all(receiver.keys.map((key) => numbered(operator.session, key)));
-    await waitFor(
-      async () => {
-        const known = await keys();
-        return told.every((key) => known.includes(key));
-      },
-      { what: "all callbacks" },
-    );
-    const ours = (await keys()).filter((key) => jobs.some((job) => key.startsWith(job)));
-    expect(ours.sort()).toEqual(told.sort());
+  test("the depositor's system was told of each success once", async () => {
+    const told = [...failuresTold(), ...jobs.map((job) => `${job}.COMPLETED.1`)].sort();
+    await untilTold(told);
+    expect(await keysTold()).toEqual(told);
   });
 });
 

@@ -81,6 +81,7 @@ export type {
   WorkerRecord,
 } from "./records.ts";
 export { findJobId, nameOfRow } from "./job-rows.ts";
+export { versionOfManifest } from "./manifest-version.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 export {
   codeOfMessage,

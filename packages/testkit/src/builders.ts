@@ -8,6 +8,7 @@ import {
   type FleetIdentity,
   initTree,
   jobFolder,
+  type JobChanges,
   type JobId,
   type JobSpec,
   jobRow,
@@ -220,13 +221,17 @@ export async function claimJob(worker: TestWorker, state: JobState, id: JobId): 
   return job.value;
 }
 
-/** Works a job through its stages until it is in `state`, each stage by its own registered worker. */
-export async function advance(connect: string, id: JobId, to: JobState): Promise<void> {
-  for (const state of PIPELINE) {
+/**
+ * Works a job through its stages until it is in `state`, each stage by its own registered worker. `changes`: what the
+ * last of them finds out.
+ */
+export async function advance(connect: string, id: JobId, to: JobState, changes: JobChanges = {}): Promise<void> {
+  for (const [at, state] of PIPELINE.entries()) {
     if (state === to) return;
+    const found = PIPELINE[at + 1] === to ? changes : {};
     const worker = await testWorker(connect, stageOf(state));
     const loaded = await claimJob(worker, state, id);
-    const result = await worker.jobs.commit(loaded, { kind: "done", changes: {} });
+    const result = await worker.jobs.commit(loaded, { kind: "done", changes: found });
     await worker.close();
     if (result.kind !== "applied") throw new Error(`${id} did not leave ${state}: ${result.kind}`);
   }

@@ -41,6 +41,7 @@ export interface FailedInboxParts {
 }
 
 const LOOK_AGAIN_MS = 1_000;
+const STORED = "the object is stored: its failure is not told, its completion is once the job is resumed";
 
 /** Tells the depositor's system about jobs that failed; the failing move left the news in /fleet/callbacks. */
 export function failedInbox(parts: FailedInboxParts): Inbox {
@@ -84,10 +85,12 @@ async function tell(
   if (!found.ok) return settle({ kind: "later", why: found.problem }, id, record, ctx, parts);
   const { callbackUrl } = found.profile;
   if (callbackUrl === undefined) return consumed;
-  const told = await writtenDown(id, record, subject, ctx, parts);
-  if (told === null) return snooze(LOOK_AGAIN_MS, "it was changed, or could not be written");
+  // A receiver that hears FAILED takes the object for lost, and submits it again.
+  if (subject.inventory !== null) return told(id, record, STORED, ctx, parts);
+  const written = await writtenDown(id, record, subject, ctx, parts);
+  if (written === null) return snooze(LOOK_AGAIN_MS, "it was changed, or could not be written");
   await ctx.failpoint("beforeEffect");
-  const callback = failedCallback(id, told, subject, callbackUrl, ctx);
+  const callback = failedCallback(id, written, subject, callbackUrl, ctx);
   const parent = parseTraceparent(subject.configuration.traceparent);
   const delivery = await traced({ name: "tell of a failed job", kind: "producer", parent }, () =>
     deliver(parts.egress, callback),

@@ -5,6 +5,7 @@ import {
   type JobConfiguration,
   type Metadata,
   parseTimestamp,
+  versionOfManifest,
 } from "@sluice/queue-core";
 
 export type CallbackOutcome = "COMPLETED" | "FAILED";
@@ -49,7 +50,7 @@ const objectFacts = ({ identifiers, metadata, inventory }: CallbackSubject, news
   primaryID: identifiers?.primary_id,
   localID: printLocalIds(identifiers?.local_id ?? []),
   persistentURL: persistentUrl(identifiers?.primary_id ?? null, news.persistentUrlBase),
-  versionID: inventory === null ? undefined : versionOf(inventory.manifest_url),
+  versionID: inventory === null ? undefined : versionOfManifest(inventory.manifest_url)?.toString(),
   objectTitle: metadata?.erc_what,
   objectCreator: metadata?.erc_who,
   objectDate: metadata?.erc_when,
@@ -71,9 +72,4 @@ function submissionDate(configuration: JobConfiguration): string | undefined {
   const given = configuration["submission_date"] ?? configuration["submissionDate"];
   const atMs = typeof given === "string" ? parseTimestamp(given) : null;
   return atMs === null ? undefined : new Date(atMs).toISOString();
-}
-
-/** The stored version, where the URL of its manifest tells it (…/v3/inventory.json). */
-function versionOf(manifestUrl: string): string | undefined {
-  return /\/v0*(\d{1,9})\/[^/]*$/.exec(manifestUrl)?.[1];
 }

@@ -45,7 +45,10 @@ describe("the callback of a failed job", () => {
       at: formatTimestamp(NOW_MS - ageMs),
     }),
   });
-  const inbox = (lines: readonly string[], subject: Viewed<CallbackSubject> = { kind: "found", value: aJob() }) =>
+  const inbox = (
+    lines: readonly string[],
+    subject: Viewed<CallbackSubject> = { kind: "found", value: aJob({ inventory: null }) },
+  ) =>
     failedInbox({
       profiles: profileWith(lines),
       egress,
@@ -86,6 +89,17 @@ describe("the callback of a failed job", () => {
         "job:localID": "etd-1;etd-1b",
       },
     });
+  });
+
+  test("is not told of an object that was stored", async () => {
+    server = await receiver(answers(204));
+    const stored = { ...aJob(), inventory: { manifest_url: "http://127.0.0.1/o/v1/inventory.json", mode: "add" } };
+    const outcome = await inbox([`CallbackURL: http://${server.host}`], { kind: "found", value: stored }).handle(
+      news(),
+      context(),
+    );
+    expect(server.received).toEqual([]);
+    expect(await noted(outcome)).toEqual([expect.stringContaining("the object is stored")]);
   });
 
   test("waits for a receiver that is away, and is given up with a warning in the end", async () => {

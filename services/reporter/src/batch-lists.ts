@@ -5,6 +5,7 @@ import {
   type JobView,
   listBucket,
   readJobs,
+  versionOfManifest,
   type Viewed,
 } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
@@ -37,7 +38,7 @@ async function readBucket(session: Session, id: BatchId, bucket: Bucket): Promis
 /** A job whose nodes cannot be read leaves a gap in the mail, never a batch without a report. */
 function reportedJob(id: JobId, view: Viewed<JobView> | undefined): ReportedJob {
   if (view?.kind !== "found") return { ...UNREADABLE, id, name: id };
-  const { configuration, identifiers, metadata, status } = view.value;
+  const { configuration, identifiers, metadata, status, inventory } = view.value;
   return {
     id,
     name: configuration.jobID ?? id,
@@ -48,7 +49,22 @@ function reportedJob(id: JobId, view: Viewed<JobView> | undefined): ReportedJob 
     payloadUrl: configuration.payload_url,
     state: status.status,
     message: status.message,
+    stored:
+      inventory === null ? null : { version: versionOfManifest(inventory.manifest_url), recorded: isRecorded(status) },
   };
 }
 
-const UNREADABLE = { localIds: [], primaryId: null, file: null, title: null, payloadUrl: "", state: "", message: "" };
+/** Only the move out of Recording says so; an operator may have sent the job back since, to be stored again. */
+const isRecorded = ({ status, last_successful_status: last }: JobView["status"]): boolean =>
+  status === "Completed" || last === "Recording" || last === "Notify";
+
+const UNREADABLE = {
+  localIds: [],
+  primaryId: null,
+  file: null,
+  title: null,
+  payloadUrl: "",
+  state: "",
+  message: "",
+  stored: null,
+};

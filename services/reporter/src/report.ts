@@ -1,5 +1,12 @@
 import type { BatchPlace, JobId } from "@sluice/queue-core";
 
+/** What is true of an object, whatever became of its job afterwards. */
+export interface StoredObject {
+  /** Null where the store does not say it in its manifest's URL. */
+  readonly version: number | null;
+  readonly recorded: boolean;
+}
+
 /** A job as a depositor knows it. */
 export interface ReportedJob {
   readonly id: JobId;
@@ -13,6 +20,7 @@ export interface ReportedJob {
   readonly state: string;
   /** Why it failed: "CODE: what happened". */
   readonly message: string;
+  readonly stored: StoredObject | null;
 }
 
 /** How the jobs of a batch ended: each is in exactly one list. */

@@ -31,10 +31,11 @@ export function summarise(batch: ReportedBatch, news: News, atMs: number): Summa
   if (news.kind === "unexpanded") return unexpanded(batch, news.message, atMs);
   if (news.kind === "queued") return queued(batch, news.objects, atMs);
   const { completed, failed, deleted } = news.lists;
-  const ok = failed.length === 0;
+  const by = byObject(news.lists);
+  const ok = by.failed.length === 0 && by.unrecorded.length === 0;
   return {
     ok,
-    headline: news.kind === "first" ? firstHeadline(news.lists) : updateHeadline(news.lists),
+    headline: news.kind === "first" ? firstHeadline(by, deleted.length) : updateHeadline(by, deleted.length),
     facts: [
       ...batchFacts(batch, atMs),
       ["Completed jobs", String(completed.length)],
@@ -43,9 +44,24 @@ export function summarise(batch: ReportedBatch, news: News, atMs: number): Summa
       ["Status", ok ? "COMPLETED" : "FAILED"],
       ...statusMessage(failed[0]?.message),
     ],
-    sections: sectionsOf(news.kind, news.lists),
+    sections: sectionsOf(news.kind, by, deleted),
   };
 }
+
+/** The jobs of a report by what is true of their objects. A failed job may have stored its object, and recorded it. */
+interface ByObject {
+  readonly completed: readonly ReportedJob[];
+  readonly untold: readonly ReportedJob[];
+  readonly unrecorded: readonly ReportedJob[];
+  readonly failed: readonly ReportedJob[];
+}
+
+const byObject = ({ completed, failed: failures }: BatchLists): ByObject => ({
+  completed,
+  untold: failures.filter(({ stored }) => stored?.recorded === true),
+  unrecorded: failures.filter(({ stored }) => stored?.recorded === false),
+  failed: failures.filter(({ stored }) => stored === null),
+});
 
 function unexpanded(batch: ReportedBatch, message: string, atMs: number): Summary {
   const remedy = remedyOf(message);
@@ -80,28 +96,50 @@ const nameFacts = (batch: ReportedBatch): readonly (readonly [string, string])[]
 const statusMessage = (message: string | undefined): readonly (readonly [string, string])[] =>
   message === undefined || message === "" ? [] : [["Status message", shown(message)]];
 
-function firstHeadline({ completed, failed, deleted }: BatchLists): string {
-  const all = completed.length + failed.length + deleted.length;
-  if (completed.length === all) return `All ${objects(all)} of this submission ${all === 1 ? "was" : "were"} ingested.`;
-  return `${completed.length} of ${objects(all)} ingested, ${failed.length} failed${deleted.length > 0 ? `, ${deleted.length} deleted` : ""}.`;
+function firstHeadline({ completed, untold, unrecorded, failed }: ByObject, deleted: number): string {
+  const ingested = completed.length + untold.length;
+  const all = ingested + unrecorded.length + failed.length + deleted;
+  const callbacks = callbacksMissing(untold.length);
+  if (ingested === all) return `${allOf(all)} of this submission ${were(all)} ingested${callbacks}.`;
+  return `${[
+    `${ingested} of ${objects(all)} ingested`,
+    ...(unrecorded.length === 0 ? [] : [`${unrecorded.length} stored but not recorded`]),
+    ...(failed.length === 0 ? [] : [`${failed.length} failed`]),
+    ...(deleted === 0 ? [] : [`${deleted} deleted`]),
+  ].join(", ")}${callbacks}.`;
 }
 
-function updateHeadline({ completed, failed, deleted }: BatchLists): string {
-  const since = `Since the last report ${objects(completed.length)} ${completed.length === 1 ? "was" : "were"} ingested`;
-  const gone = deleted.length > 0 ? ` and ${objects(deleted.length)} deleted` : "";
-  return `${since}${gone}; ${failed.length === 0 ? "none is failed any more" : `${objects(failed.length)} still failed`}.`;
+function updateHeadline({ completed, untold, unrecorded, failed }: ByObject, deleted: number): string {
+  const since = `Since the last report ${objects(completed.length)} ${were(completed.length)} ingested`;
+  const gone = deleted > 0 ? ` and ${objects(deleted)} ${were(deleted)} deleted` : "";
+  const open = unrecorded.length + failed.length;
+  const left = open === 0 ? "no failures remain" : `${objects(open)} still failed`;
+  return `${since}${gone}; ${left}${callbacksMissing(untold.length)}.`;
 }
+
+const callbacksMissing = (count: number): string =>
+  count === 0 ? "" : `; ${count === 1 ? "one callback" : `${count} callbacks`} could not be delivered`;
 
 const objects = (count: number): string => `${count} ${count === 1 ? "object" : "objects"}`;
+const allOf = (count: number): string => (count === 1 ? "The only object" : `All ${objects(count)}`);
+const were = (count: number): string => (count === 1 ? "was" : "were");
 
-function sectionsOf(kind: "first" | "update", { completed, failed, deleted }: BatchLists): readonly Section[] {
-  const since = kind === "update" ? " since the last report" : "";
+function sectionsOf(
+  kind: "first" | "update",
+  { completed, untold, unrecorded, failed }: ByObject,
+  deleted: readonly ReportedJob[],
+): readonly Section[] {
+  const [since, still] = kind === "update" ? [" since the last report", "Still "] : ["", ""];
   return [
-    section(kind === "update" ? "Still failed" : "Failed", failed, "failed.json"),
+    section(sentence(`${still}failed`), failed, "failed.json"),
+    section(sentence(`${still}stored, but not recorded`), unrecorded, "failed.json"),
+    section("Ingested, but the callback could not be delivered", untold, "failed.json"),
     section(`Deleted${since}`, deleted, null),
     section(`Completed${since}`, completed, "completed.json"),
   ].filter(({ lines }) => lines.length > 0);
 }
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
 
 function section(title: string, jobs: readonly ReportedJob[], attachment: string | null): Section {
   const left = jobs.length - LINES_MAX;
@@ -111,7 +149,9 @@ function section(title: string, jobs: readonly ReportedJob[], attachment: string
 
 function lineOf(job: ReportedJob): Line {
   const names = [...job.localIds, job.primaryId, job.file, job.title].filter((name) => name !== null && name !== "");
-  const name = shown([...(names.length === 0 ? [job.name] : names), `(${job.id})`].join(" · "));
+  const version = job.stored?.version ?? null;
+  const stored = version === null ? [] : [`stored as version ${version}`];
+  const name = shown([...(names.length === 0 ? [job.name] : names), ...stored, `(${job.id})`].join(" · "));
   const isFailed = job.state === "Failed";
   return { name, why: isFailed ? shown(job.message) : null, remedy: isFailed ? remedyOf(job.message) : null };
 }

@@ -37,8 +37,30 @@ describe("the mail about a finished batch", () => {
         "    what to do: make the file available at its URL; then ask the operators to resume the job, or submit again",
       ].join("\n"),
     );
-    expect(text).toContain(["Completed:", "- local-1 · file-1.pdf · (jid0000000001)"].join("\n"));
+    expect(text).toContain(["Completed:", "- local-1 · file-1.pdf · stored as version 1 · (jid0000000001)"].join("\n"));
     expect(text).toContain("Status: FAILED\nStatus message: DOWNLOAD_FAILED: http://example.org/x: HTTP 404\n");
+  });
+
+  test("tells an object that was stored and recorded from the callback that could not be delivered", () => {
+    const message = "CALLBACK_FAILED: given up after 5 attempts: HTTP 500";
+    const told = reported(1, { state: "Failed", message, stored: { version: 2, recorded: true } });
+    const { text, subject } = compose({ kind: "first", lists: lists({ failed: [told] }) });
+    expect(subject).toContain("Ingest: OK --");
+    expect(text).toContain("The only object of this submission was ingested; one callback could not be delivered.");
+    expect(text).toContain(
+      "Ingested, but the callback could not be delivered:\n- local-1 · file-1.pdf · stored as version 2 ·",
+    );
+    expect(text).not.toMatch(/1 failed|^Failed:/mu);
+  });
+
+  test("tells an object that was stored, and not recorded, from one that failed", () => {
+    const message = "RECORD_FAILED: no connection";
+    const stored = reported(1, { state: "Failed", message, stored: { version: 1, recorded: false } });
+    const { text, subject } = compose({ kind: "first", lists: lists({ failed: [stored, failedJob(2)] }) });
+    expect(subject).toContain("Ingest: FAIL --");
+    expect(text).toContain("0 of 2 objects ingested, 1 stored but not recorded, 1 failed.");
+    expect(text).toContain("Stored, but not recorded:\n- local-1 · file-1.pdf · stored as version 1 ·");
+    expect(text).toContain("ask the operators, who can resume the job without a new submission");
   });
 
   test("attaches both lists as JSON, with codes and remedies", () => {
@@ -109,7 +131,9 @@ describe("the mail about a finished batch", () => {
       },
       2,
     );
-    expect(text).toContain("Since the last report 1 object was ingested and 1 object deleted; 1 object still failed.");
+    expect(text).toContain(
+      "Since the last report 1 object was ingested and 1 object was deleted; 1 object still failed.",
+    );
     expect(text).toContain("Still failed:\n- local-2");
     expect(text).toContain("Completed since the last report:\n- local-1");
     expect(text).toContain("Deleted since the last report:\n- local-3");

@@ -32,12 +32,13 @@ export function reported(number: number, overrides: Partial<ReportedJob> = {}): 
     payloadUrl: `http://example.org/file-${number}.pdf`,
     state: "Completed",
     message: "",
+    stored: { version: 1, recorded: true },
     ...overrides,
   };
 }
 
 export const failedJob = (number: number, message = "DOWNLOAD_FAILED: http://example.org/x: HTTP 404"): ReportedJob =>
-  reported(number, { state: "Failed", message });
+  reported(number, { state: "Failed", message, stored: null });
 
 export function submissionWith(fields: object = {}): Submission {
   const given = { profile_name: BATCH.profile, submitter: BATCH.submitter, batchID: BATCH.name, ...fields };

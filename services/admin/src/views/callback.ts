@@ -4,7 +4,7 @@ import type { CalledBack, JobState } from "@sluice/queue-core";
 import type { Callback, Job } from "@sluice/wire";
 
 export interface Tellable {
-  readonly job: Pick<Job, "status" | "message" | "last_modified" | "events">;
+  readonly job: Pick<Job, "status" | "message" | "last_modified" | "last_successful_status" | "events">;
   readonly profile: ProfileLookup;
   /** The news of its failure is still with the notifier. */
   readonly isQueued: boolean;
@@ -13,6 +13,7 @@ export interface Tellable {
 }
 
 const TELLS: JobState = "Notify";
+const BEFORE_TELLING: JobState = "Recording";
 /** What the notifier writes where a profile lets its jobs go on. */
 const NOT_DELIVERED = "not called back: ";
 
@@ -36,6 +37,16 @@ export function callbackOf({ job, profile, isQueued, called }: Tellable): Callba
       return { about: "completed", outcome, at: last?.at ?? null, attempts: tries.length, to, detail: why };
     }
     case "Failed":
+      // Stored and recorded: what could not be told is its completion, and nobody is told of a failure.
+      if (job.last_successful_status === BEFORE_TELLING)
+        return {
+          about: "completed",
+          outcome: "not-delivered",
+          at: last?.at ?? null,
+          attempts: tries.length,
+          to,
+          detail: job.message,
+        };
       return { about: "failed", ...failureNews(job, isQueued, called), attempts: null, to };
     default:
       return null;
