@@ -10,7 +10,7 @@ import { build, ROOT, say, secondsSince, step, TOOLS } from "./steps.mjs";
 
 const node = process.execPath;
 /** What tests need of the machine (local-parts' table of parts). Docker is not among them: its tests say so and skip. */
-const PARTS = ["zookeeper", "mariadb", "prometheus", "chromium", "openssl", "bzip2"];
+const PARTS = ["zookeeper", "mariadb", "prometheus", "chromium", "openssl", "bzip2", "php"];
 
 const CHECKS = [
   ["types", [TOOLS.tsc, "--noEmit", "-p", "tsconfig.json"]],

@@ -152,7 +152,7 @@ describe("handlers and runners", () => {
   test("a handler is added in versions, shown, listed and deleted", async () => {
     await writeFile(join(folder, "mail.js"), "return 200;");
     await writeFile(join(folder, "mail.yaml"), "lang: node\nbody: return 201;\ntimeoutMs: 5000\n");
-    await writeFile(join(folder, "wrong.yaml"), "lang: cobol\n");
+    await writeFile(join(folder, "wrong.yaml"), "lang: COBOL 85\nbody: STOP RUN.\n");
     expect((await mine("handler add mail mail.js --lang node")).out).toContain("is at version 1");
     expect((await mine("handler add mail mail.yaml")).out).toContain("is at version 2");
     const wrong = await mine("handler add mail wrong.yaml");

@@ -68,7 +68,7 @@ export async function openHandlers(session: Session, ports: HandlersPorts): Prom
 type About = Pick<Handler, "tenant" | "type" | "by">;
 
 async function put(session: Session, ports: HandlersPorts, about: About, spec: HandlerSpec): Promise<Put> {
-  const problem = typeProblem(about.type);
+  const problem = typeProblem(about.type) ?? networkProblem(spec);
   if (problem !== null) return { ok: false, why: "invalid", detail: problem };
   const facts = { id: ports.newId(), ...about, created: new Date(ports.nowMs()).toISOString() };
   if (encode({ ...spec, ...facts, version: Number.MAX_SAFE_INTEGER }).length > HANDLER_BYTES)
@@ -76,6 +76,12 @@ async function put(session: Session, ports: HandlersPorts, about: About, spec: H
   const done = await change(session, about.by, () => planPut(session, { ...spec, ...facts }));
   return done.ok ? { ok: true, handler: done.result } : done;
 }
+
+/** What would be declared in vain is a mistake of who declares it. */
+const networkProblem = ({ lang, allow }: HandlerSpec): string | null =>
+  lang === "node" || (allow?.network ?? []).length === 0
+    ? null
+    : `allow.network is for node handlers: ${lang} handlers cannot ask hosts`;
 
 async function planPut(session: Session, handler: Omit<Handler, "version">): Promise<Change<Handler> | Silent> {
   const { tenant, type, id } = handler;

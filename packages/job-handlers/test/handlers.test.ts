@@ -131,3 +131,15 @@ test("a type that jobs were added for is known before it has a handler, and afte
   expect(await known()).toEqual(["greet"]);
   expect(await bodyOf("greet")).toBe("again");
 });
+
+test.each(["http", "container", "php"])(
+  "a handler in %s declares no hosts: only node's could ask them",
+  async (lang) => {
+    const spec = { lang, body: "it", allow: { network: ["a.example:443"] } };
+    expect(await handlers.put(tenant, "resize", spec, "ada")).toEqual({
+      ok: false,
+      why: "invalid",
+      detail: `allow.network is for node handlers: ${lang} handlers cannot ask hosts`,
+    });
+  },
+);

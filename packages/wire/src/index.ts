@@ -73,7 +73,14 @@ export { redactJson, redactValue } from "./redact.ts";
 export { ADMIN } from "./admin.ts";
 export { COMMAND_ANSWERS, COMMAND_BODIES, type CommandVerb, NewJob, TakenJob } from "./job-commands.ts";
 export { rightOfVerb, VERB_RIGHTS, type VerbRight } from "./job-verbs.ts";
-export { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec, HandlerSummary } from "./job-handlers.ts";
+export {
+  Handler,
+  HANDLER_BYTES,
+  HANDLER_LANGUAGES,
+  HandlerLanguage,
+  HandlerSpec,
+  HandlerSummary,
+} from "./job-handlers.ts";
 export {
   FairlyTakenJob,
   JobEvent,

@@ -2,7 +2,13 @@
 import { z } from "zod";
 import { time } from "./common.ts";
 
+/** Every runner knows these; all others are interpreters that a runner's own settings name. */
 export const HANDLER_LANGUAGES = ["node", "http", "container"] as const;
+/** Of an interpreter too: php, python, … */
+export const HandlerLanguage = z
+  .string()
+  .regex(/^[a-z][a-z0-9.+-]{0,31}$/, "node, http, container, or the name of an interpreter, such as php")
+  .describe("node, http, container, or the name of an interpreter that runners have, such as php");
 /** Of all that a handler consists of, as JSON: it stands in one node. */
 export const HANDLER_BYTES = 60 * 1024;
 
@@ -11,11 +17,15 @@ const script = z.string().max(HANDLER_BYTES);
 /** What its maker says about a handler. */
 export const HandlerSpec = z
   .strictObject({
-    lang: z.enum(HANDLER_LANGUAGES),
+    lang: HandlerLanguage,
     eid: z.string().max(128).optional().describe("types of one tenant with the same eid may share a context"),
     before: script.optional().describe("run once per context"),
     beforeEach: script.optional().describe("run before each batch"),
-    body: script.min(1).describe("node: a function's body; http: a URL; container: the image's configuration as JSON"),
+    body: script
+      .min(1)
+      .describe(
+        "node: a function's body; http: a URL; container: the image's configuration as JSON; an interpreter: its script",
+      ),
     afterEach: script.optional().describe("run after each batch"),
     onFinish: z
       .string()

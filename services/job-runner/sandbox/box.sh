@@ -1,9 +1,9 @@
 # Builds a file system that holds nothing but what is named, and runs a command in it without any privilege.
 # Runs as the first process of new user, mount, pid, network, ipc and uts namespaces.
-#   box.sh ROOT DATA_KB CHROOT SETPRIV ENV FILE... -- COMMAND...      FILE is SOURCE=PLACE
+#   box.sh ROOT DATA_KB PROCESSES CHROOT SETPRIV ENV FILE... -- COMMAND...      FILE is SOURCE=PLACE; 0 processes: no limit
 set -eu
-root=$1 data_kb=$2 chroot=$3 setpriv=$4 env=$5
-shift 5
+root=$1 data_kb=$2 processes=$3 chroot=$4 setpriv=$5 env=$6
+shift 6
 mount -t tmpfs -o mode=755,size=1m,nosuid,nodev tmpfs "$root"
 mkdir "$root/tmp" "$root/dev"
 mount -t tmpfs -o mode=1777,size=64m,nosuid,nodev tmpfs "$root/tmp"
@@ -25,5 +25,7 @@ mount -o remount,bind,ro "$root"
 ulimit -c 0
 ulimit -n 64
 ulimit -d "$data_kb"
+# Shells do not agree on the letter.
+[ "$processes" = 0 ] || ulimit -u "$processes" 2>/dev/null || ulimit -p "$processes"
 exec "$env" -i "$chroot" "$root" "$setpriv" --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs \
   --securebits=+noroot,+noroot_locked "$@"

@@ -2,68 +2,29 @@
  * Runs inside the walls, in one process with code that nobody trusts. It is a convenience for that code, never a wall: what it
  * says is checked by the runner outside, which believes only that a job of this very context has ended.
  *
- * Frames on descriptor 3, both ways: four bytes of length, then JSON. They are read by blocking calls between jobs, so that
- * nothing that a job left behind runs while no job does. What is needed of the language is taken hold of before any strange
- * code runs, for that code may change everything that can be reached from it.
+ * What is needed of the language is taken hold of before any strange code runs, for that code may change everything that can
+ * be reached from it.
  */
 "use strict";
-const fs = require("node:fs");
 const vm = require("node:vm");
 const timers = require("node:timers");
+const { readFrame, writeAll, framed, leave, say, printMark } = require("./frames.cjs");
 
-const CHANNEL = 3;
 const PROXY = 4;
-const { readSync, writeSync } = fs;
 const { parse, stringify } = JSON;
 const { apply } = Reflect;
-const { from, alloc, allocUnsafe } = Buffer;
-const { toString: textOf, readUInt32BE, writeUInt32BE, subarray } = Buffer.prototype;
+const { alloc } = Buffer;
+const { toString: textOf, readUInt32BE, subarray } = Buffer.prototype;
 const { isInteger } = Number;
 const compile = vm.compileFunction;
 const active = process.getActiveResourcesInfo;
 const proc = process;
-const leave = process.reallyExit.bind(process);
 const MapOf = Map;
 const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
 const SetOf = Set;
 const { add: setAdd, delete: setDelete, forEach: setEach, clear: setClear } = Set.prototype;
 const PromiseOf = Promise;
 const ErrorOf = Error;
-
-function readExactly(length) {
-  const bytes = allocUnsafe(length);
-  for (let at = 0; at < length;) {
-    const got = readSync(CHANNEL, bytes, at, length - at, null);
-    if (got === 0) leave(0);
-    at += got;
-  }
-  return bytes;
-}
-
-function readFrame() {
-  const length = apply(readUInt32BE, readExactly(4), [0]);
-  return parse(apply(textOf, readExactly(length), ["utf8"]));
-}
-
-function writeAll(descriptor, bytes) {
-  for (let at = 0; at < bytes.length;) {
-    try {
-      at += writeSync(descriptor, bytes, at, bytes.length - at, null);
-    } catch (error) {
-      if (error.code !== "EAGAIN") leave(71);
-    }
-  }
-}
-
-function framed(value) {
-  const body = from(stringify(value), "utf8");
-  const bytes = alloc(4 + body.length);
-  apply(writeUInt32BE, bytes, [body.length, 0]);
-  body.copy(bytes, 4);
-  return bytes;
-}
-
-const say = (value) => writeAll(CHANNEL, framed(value));
 
 /* What is printed is out before the next line of code runs: nothing piles up in here, and nothing comes after its job's mark. */
 const { Writable } = require("node:stream");
@@ -241,7 +202,7 @@ async function answerTo(frame) {
     case "job": {
       const end = await runJob(frame);
       endTimers();
-      writeAll(1, from(`\n${frame.mark}\n`, "utf8"));
+      printMark(frame.mark);
       return { kind: "ended", job: frame.job.id, ...end, leftovers: openNow() > own };
     }
     default:

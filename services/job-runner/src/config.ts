@@ -12,6 +12,7 @@ import {
 import { z } from "zod";
 import { type AllowedImage, parseAllowed } from "./container/image-reference.ts";
 import { USER } from "./container/spec.ts";
+import { interpreterList } from "./sandbox/interpreter-settings.ts";
 
 const HOUR_MS = 3_600_000;
 const names = () =>
@@ -61,6 +62,8 @@ export const runnerConfig = baseConfig.extend({
   NODE_CONTEXT_IDLE_MS: wholeNumber({ min: 1 }).default(60_000),
   /** Whom tenants' code runs as when we are root. */
   NODE_UID: wholeNumber({ min: 1 }).default(65_534),
+  /** Languages of handlers besides node: php, or lua=/usr/bin/lua5.4:/usr/share/lua. */
+  INTERPRETERS: interpreterList().default([]),
   /** Files that handlers may declare: a folder for each tenant. */
   NODE_FILES_DIR: z.string().optional(),
   /** Where container jobs run: unix:///var/run/docker.sock or http://host:port; without it, nowhere. */

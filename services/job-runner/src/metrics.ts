@@ -31,7 +31,7 @@ export const RUNNER_METRICS = {
   broken: {
     type: "counter",
     name: "sluice_job_contexts_broken_total",
-    help: "Processes of tenants' code that were ended for cause: timeout, cpu, flood, crash, nonsense",
+    help: "Processes of tenants' code that were ended for cause: timeout, cpu, memory, flood, crash, nonsense",
     labels: ["why"],
     exportedBy: "each worker",
   },
@@ -87,7 +87,7 @@ const NEXT: Readonly<Record<(typeof CODES)[number], readonly NextStep["kind"][]>
   error: ["retry", "abandon"],
 };
 const HOOK_OUTCOMES = ["told", "failed", "given-up"] as const;
-const CAUSES = ["timeout", "cpu", "flood", "crash", "nonsense"] as const satisfies Broken[];
+const CAUSES = ["timeout", "cpu", "memory", "flood", "crash", "nonsense"] as const satisfies Broken[];
 
 export interface RunnerMetrics {
   readonly settled: (step: NextStep) => void;

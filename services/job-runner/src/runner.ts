@@ -24,10 +24,12 @@ import { queueOf } from "./run/queue.ts";
 import type { Runner } from "./run/types.ts";
 import { CONTAINER_TYPE, WorkLoop } from "./run/work-loop.ts";
 import { openNodeRunner } from "./sandbox/open-node-runner.ts";
+import type { Interpreters } from "./sandbox/interpreters.ts";
 import type { Standing } from "./sandbox/walls.ts";
 
 export interface RunnerHost {
   readonly standing: Standing;
+  readonly interpreters: Interpreters;
   readonly random: () => number;
 }
 
@@ -64,7 +66,7 @@ export function makeRunner(config: RunnerConfig, parts: ServiceParts, host: Runn
   const session = (): Session | null => parts.queue()?.context.session ?? null;
   const loop: WorkLoop = new WorkLoop({
     queue,
-    runners,
+    runnerOf: (lang) => (lang === "http" || lang === "container" ? runners[lang] : runners.code),
     builtIn: fleetWork(
       config,
       client,
@@ -216,14 +218,20 @@ interface RunnerParts {
 function runnersOf(
   config: RunnerConfig,
   { log }: ServiceParts,
-  { standing }: RunnerHost,
+  { standing, interpreters }: RunnerHost,
   { metrics, egress, own, engine, instance }: RunnerParts,
-): Readonly<Record<"node" | "http" | "container", Runner>> {
+): Readonly<Record<"code" | "http" | "container", Runner>> {
   const refused = refusalOf(config, standing);
   log.info({ walls: standing.walls, missing: standing.missing, refused }, "walls around tenants' code");
+  const languages = [...interpreters].map(([lang, found]) => [lang, typeof found === "string" ? found : found.program]);
+  log.info(
+    { interpreters: Object.fromEntries(languages) as Record<string, string> },
+    "interpreters of tenants' scripts",
+  );
   return {
-    node: openNodeRunner({
+    code: openNodeRunner({
       standing,
+      interpreters,
       egress,
       filesDir: config.NODE_FILES_DIR ?? null,
       settings: {

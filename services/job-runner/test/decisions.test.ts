@@ -195,6 +195,8 @@ test("code of tenants ends with its runner, whoever that is and whatever walls t
   const box: Box = {
     root: "/r",
     harness: "/h",
+    programs: "/p",
+    frames: "/f",
     node: "/node",
     permissionFlag: null,
     uid: null,

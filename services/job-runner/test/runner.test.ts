@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { JobClient } from "@sluice/job-client";
+import { findTool, skipUnless } from "@sluice/local-parts";
 import { type HttpServer, serveHttp, waitFor } from "@sluice/testkit";
 import type { HandlerSpec, JobRun, JobWorker, QueuedJobDetail } from "@sluice/wire";
+import { rmdir } from "node:fs/promises";
+import { findWalls } from "../src/sandbox/walls.ts";
 import { type RunnerProcess, type Stage, startStage } from "./support/processes.ts";
 
 let stage: Stage;
@@ -89,6 +92,28 @@ async function worker(name: string): Promise<JobWorker | null> {
   const listed = await jobs.workers();
   return (listed.ok ? listed.value.items : []).find(({ Name }) => Name === name) ?? null;
 }
+
+const standing = await findWalls({ uid: 65_534, namespaces: true });
+await rmdir(standing.box.root);
+const perl = await findTool("perl");
+const scripts = standing.walls.namespaces ? perl : { skip: `walls are missing: ${standing.missing}` };
+
+skipUnless(test, scripts)("a handler's language may be any interpreter that the runner has", async () => {
+  const print = (text: string): string => `chomp(my $p = <STDIN>); open(OUT, '>&=', 3); print OUT "${text}";`;
+  await handler("brew", { lang: "perl", body: `${print("201 made $p")} print "J: pour|cup"`, onFinish: "drink" });
+  await handler("pour", { lang: "cobol", body: "STOP RUN." });
+  await handler("drink", { lang: "perl", body: print("drank $p") });
+  const made = { exit: 201, code: "ok", result: "made tea", owner: "first" };
+  expect(await ended(await add("brew", "tea"))).toMatchObject(made);
+  const runs = await waitFor(async () => {
+    const listed = await jobs.runs({ name: "pour,drink" });
+    return listed.ok && new Set(listed.value.items.map(({ name }) => name)).size === 2 && listed.value.items;
+  });
+  expect(runs.find(({ name }) => name === "drink")?.result).toBe("drank made tea");
+  // Another runner may have it.
+  const none = { exit: 503, outcome: "retried", result: expect.stringContaining("no interpreter cobol") as unknown };
+  expect(runs.find(({ name }) => name === "pour")).toMatchObject(none);
+});
 
 test("jobs are run by their handler, with results, exit codes and lines in the log for each", async () => {
   await handler("double", {

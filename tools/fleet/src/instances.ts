@@ -120,6 +120,8 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
     SNAPSHOTS_DIR: join(dataDir, "snapshots"),
     REPORTS_DIR: join(dataDir, "reports"),
     FILESET_URL: join(dataDir, "filesets"),
+    // Those that the machine has.
+    INTERPRETERS: "php,python,perl,ruby",
   }),
 };
 

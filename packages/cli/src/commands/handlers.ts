@@ -85,8 +85,7 @@ export const HANDLER_COMMANDS: readonly Command[] = [
       {
         name: "lang",
         value: "LANG",
-        choices: ["node", "http", "container"],
-        says: "FILE is the body, in this language",
+        says: "FILE is the body, in this language: node, http, container, or an interpreter that runners have, such as php",
       },
       DRY_RUN,
     ],

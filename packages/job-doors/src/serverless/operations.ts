@@ -10,7 +10,7 @@ import {
   problem,
 } from "@sluice/http-api";
 import { isNestedDeeper, isStatus, isTenant, REQUEST_DEPTH, STATUS } from "@sluice/job-queue";
-import { Handler, HANDLER_BYTES, HANDLER_LANGUAGES, HandlerSpec } from "@sluice/wire";
+import { Handler, HANDLER_BYTES, HandlerLanguage, HandlerSpec } from "@sluice/wire";
 import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
 import { NO_HANDLER } from "../http/handler-operations.ts";
@@ -93,7 +93,7 @@ function addHandler({ handlers }: JobPorts): Operation {
     summary: "A new handler of a type: its code as text, or all of its fields as JSON",
     permission: "change-handlers",
     params: ofType,
-    query: z.strictObject({ method: z.enum(HANDLER_LANGUAGES).optional().describe("its language; node if not said") }),
+    query: z.strictObject({ method: HandlerLanguage.optional().describe("its language; node if not said") }),
     body: {
       unread: {
         "text/plain": z.string().describe("the code"),

@@ -43,6 +43,8 @@ export const PARTS = {
   chromium: { packages: ["chromium"], commands: ["/usr/bin/chromium"], files: [] },
   openssl: { packages: ["openssl"], commands: ["/usr/bin/openssl"], files: [] },
   bzip2: { packages: ["bzip2"], commands: ["/usr/bin/bzip2"], files: [] },
+  /** For handlers in PHP. */
+  php: { packages: ["php-cli"], commands: ["/usr/bin/php"], files: [] },
   /** The engine, its client and what the engine runs; only for images, never in `npm test`. */
   docker: {
     packages: ["docker.io", "runc", "containerd"],

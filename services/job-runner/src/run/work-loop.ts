@@ -12,7 +12,7 @@ import { type Batch, type Ended, isOver, type JobInHand, type Runner, type RunPo
 
 export interface LoopPorts {
   readonly queue: JobQueue;
-  readonly runners: Readonly<Record<Handler["lang"], Runner>>;
+  readonly runnerOf: (lang: string) => Runner;
   /** The fleet's own: what is in it needs no handler. */
   readonly builtIn: (job: JobInHand) => ((signal: AbortSignal) => Promise<Ended>) | null;
   readonly concurrency: number;
@@ -143,7 +143,7 @@ export class WorkLoop {
       for (const job of batch.jobs) await this.#settle(job, { exit: 503, result: `no handler: ${why}` }, null);
       return;
     }
-    const runner = this.#ports.runners[handler.lang];
+    const runner = this.#ports.runnerOf(handler.lang);
     const parts = cut(batch, Math.max(1, handler.batch ?? runner.batch));
     await Promise.all(parts.map((part) => runner.run(part, handler, this.#runPorts(handler))));
   }

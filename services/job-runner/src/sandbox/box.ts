@@ -1,4 +1,5 @@
 /** The command that starts a program behind the walls. Pure. */
+import { type Interpreter, withoutNested } from "./interpreters.ts";
 
 export interface Tools {
   readonly sh: string;
@@ -14,7 +15,12 @@ export interface Tools {
 export interface Box {
   /** Where each box has its file system, in a view of its own. */
   readonly root: string;
+  /** Of `node` handlers. */
   readonly harness: string;
+  /** Of scripts that an interpreter runs. */
+  readonly programs: string;
+  /** What both of them load. */
+  readonly frames: string;
   readonly node: string;
   /** Null: this Node has no permission model. */
   readonly permissionFlag: string | null;
@@ -32,6 +38,8 @@ export interface InBox {
   readonly files: readonly { readonly source: string; readonly place: string }[];
   /** Node's own arguments, after those of the walls. */
   readonly run: readonly string[];
+  /** Its files are seen too, and programs may be started. */
+  readonly interpreter?: Interpreter;
 }
 
 export interface Command {
@@ -56,6 +64,11 @@ const NAMESPACES = [
   "--kill-child",
 ];
 const HARNESS_PLACE = "/harness.cjs";
+const FRAMES_PLACE = "/frames.cjs";
+/** Of the box, Node's own threads among them. 0: whatever the system gives; nothing that could be started is there. */
+const PROCESSES = { alone: 0, withPrograms: 48 } as const;
+/** Of the harness of scripts, whose memory is not theirs. */
+const PROGRAMS_HEAP_MB = 128;
 
 export function harnessPlace(box: Box): string {
   return box.tools === null ? box.harness : HARNESS_PLACE;
@@ -76,17 +89,22 @@ export function commandOf(box: Box, inside: InBox): Command {
     return split([box.setpriv, ...bound, ...node], {});
   }
   const { sh, unshare, setpriv, chroot, env, script, libraries } = box.tools;
+  const { interpreter } = inside;
   const files = [
-    ...[box.node, setpriv, ...libraries].map((path) => `${path}=${path}`),
-    `${box.harness}=${HARNESS_PLACE}`,
+    ...withoutNested([box.node, setpriv, ...libraries, ...(interpreter?.files ?? [])]).map((path) => `${path}=${path}`),
+    `${interpreter === undefined ? box.harness : box.programs}=${HARNESS_PLACE}`,
+    `${box.frames}=${FRAMES_PLACE}`,
     ...inside.files.map(({ source, place }) => `${source}=${place}`),
   ];
-  const dataKb = (inside.memoryMb + BESIDE_HEAP_MB) * 1_024;
+  const limits = [
+    String((inside.memoryMb + BESIDE_HEAP_MB) * 1_024),
+    String(interpreter === undefined ? PROCESSES.alone : PROCESSES.withPrograms),
+  ];
   return split(
     [
       ...[setpriv, ...(box.uid === null ? [] : asUser), "--pdeathsig", "KILL"],
       ...[unshare, ...NAMESPACES],
-      ...[sh, script, box.root, String(dataKb), chroot, setpriv, env, ...files, "--", ...node],
+      ...[sh, script, box.root, ...limits, chroot, setpriv, env, ...files, "--", ...node],
     ],
     BUILDER_ENV,
   );
@@ -94,12 +112,19 @@ export function commandOf(box: Box, inside: InBox): Command {
 
 const split = ([command = "", ...args]: readonly string[], env: Command["env"]): Command => ({ command, args, env });
 
-function flagsOf(box: Box, { memoryMb, files }: InBox): readonly string[] {
-  const readable = [harnessPlace(box), ...files.map(({ source, place }) => (box.tools === null ? source : place))];
+function flagsOf(box: Box, { memoryMb, files, interpreter }: InBox): readonly string[] {
+  const heap = `--max-old-space-size=${interpreter === undefined ? memoryMb : PROGRAMS_HEAP_MB}`;
+  // The harness of scripts runs no code but ours.
+  if (interpreter !== undefined) return ["--no-warnings", heap];
+  const readable = [
+    harnessPlace(box),
+    box.tools === null ? box.frames : FRAMES_PLACE,
+    ...files.map(({ source, place }) => (box.tools === null ? source : place)),
+  ];
   const scratch = box.tools === null ? [] : ["--allow-fs-read=/tmp/*", "--allow-fs-write=/tmp/*"];
   const permissions =
     box.permissionFlag === null
       ? []
       : [box.permissionFlag, ...readable.map((path) => `--allow-fs-read=${path}`), ...scratch];
-  return [...permissions, "--no-addons", "--no-warnings", "--disable-proto=delete", `--max-old-space-size=${memoryMb}`];
+  return [...permissions, "--no-addons", "--no-warnings", "--disable-proto=delete", heap];
 }

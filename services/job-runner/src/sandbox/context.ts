@@ -6,9 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Duplex, Readable } from "node:stream";
 import { type Box, commandOf, harnessPlace } from "./box.ts";
-import { cpuMs } from "./cpu-time.ts";
+import type { Interpreter } from "./interpreters.ts";
 import { type Output, type OutputLimits, OutputReader } from "./output.ts";
 import { frameOf, FrameReader, Said } from "./protocol.ts";
+import { useOf } from "./use.ts";
 
 export interface Scripts {
   readonly id: string;
@@ -27,6 +28,8 @@ export interface ContextOptions {
   readonly output: OutputLimits;
   readonly resultBytes: number;
   readonly startMs: number;
+  /** Runs the handler's scripts; null: they are Node's. */
+  readonly interpreter: Interpreter | null;
 }
 
 export interface JobInBox {
@@ -41,7 +44,7 @@ export interface Limits {
 }
 
 /** Why a context is no more. */
-export type Broken = "timeout" | "cpu" | "flood" | "crash" | "nonsense" | "ended";
+export type Broken = "timeout" | "cpu" | "memory" | "flood" | "crash" | "nonsense" | "ended";
 
 export type JobEnd =
   | { readonly kind: "ended"; readonly exit: number; readonly result: string | undefined; readonly output: Output }
@@ -49,7 +52,10 @@ export type JobEnd =
 
 export type StepEnd = { readonly ok: true } | { readonly ok: false; readonly detail: string };
 
-const CPU_LOOK_MS = 500;
+const LOOK_MS = 500;
+const MIB = 1_048_576;
+/** Of the harness beside the scripts of an interpreter. */
+const HARNESS_MB = 192;
 const JSON_ROOM = 6;
 const STDERR_KEPT = 2_000;
 /** The mark was printed before the end was said: it can only be on its way. */
@@ -66,11 +72,15 @@ export class Context {
   #stderrBytes = 0;
   #dirty = false;
   #jobs = 0;
+  readonly #mostBytes: number;
 
   constructor(options: ContextOptions) {
-    const { box, memoryMb, files, openWayOut } = options;
-    const run = [harnessPlace(box), ...(openWayOut === null ? [] : ["proxy"])];
-    const { command, args, env } = commandOf(box, { memoryMb, files, run });
+    const { box, memoryMb, files, openWayOut, interpreter } = options;
+    const own = interpreter === null ? (openWayOut === null ? [] : ["proxy"]) : [interpreter.program];
+    const inside = { memoryMb, files, run: [harnessPlace(box), ...own] };
+    const { command, args, env } = commandOf(box, interpreter === null ? inside : { ...inside, interpreter });
+    // One process is held by the kernel; several together are looked at.
+    this.#mostBytes = interpreter === null ? Infinity : (memoryMb + HARNESS_MB) * MIB;
     this.#child = spawn(command, args, {
       cwd: box.root,
       env,
@@ -179,7 +189,7 @@ export class Context {
   /** Whatever of the tenant's code is run: its jobs, and what it wants before and after them. */
   async #askWithin(frame: unknown, { wallMs, cpuMs }: Limits): Promise<Said | null> {
     if (this.#broken !== null) return null;
-    const stop = this.#watchCpu(cpuMs);
+    const stop = this.#watchUse(cpuMs);
     const channel = this.#child.stdio[3] as Duplex;
     channel.write(frameOf(frame));
     const said = await this.#hear(wallMs);
@@ -225,20 +235,22 @@ export class Context {
     return line === undefined ? "" : `: ${line.trim().slice(0, 200)}`;
   }
 
-  #watchCpu(maxMs: number): () => void {
+  #watchUse(maxMs: number): () => void {
     const { pid } = this.#child;
     if (pid === undefined) return () => undefined;
     let before: number | null = null;
     const look = async (): Promise<void> => {
-      const used = await cpuMs(pid);
-      before ??= used;
-      if (used !== null && before !== null && used - before > maxMs)
-        this.end("cpu", `used more than ${maxMs} ms of a processor`);
+      const used = await useOf(pid);
+      if (used === null) return;
+      before ??= used.cpuMs;
+      if (used.cpuMs - before > maxMs) this.end("cpu", `used more than ${maxMs} ms of a processor`);
+      else if (used.bytes > this.#mostBytes)
+        this.end("memory", `used more than ${Math.floor(this.#mostBytes / MIB)} MB of memory`);
     };
     // A process that is gone has no times any more.
     const lookAside = (): void => void look().catch(() => undefined);
     lookAside();
-    const timer = setInterval(lookAside, CPU_LOOK_MS);
+    const timer = setInterval(lookAside, LOOK_MS);
     return () => clearInterval(timer);
   }
 }

@@ -1,4 +1,4 @@
-/** Runs jobs of `node` handlers: in contexts of the pool, one after the other. One bad job costs its context, not the others' ends. */
+/** Runs handlers' code: in contexts of the pool, one job after the other. One bad job costs its context, not the others' ends. */
 import type { Handler } from "@sluice/wire";
 import { type Batch, type Ended, isOver, type JobInHand, payloadOf, type Runner, type RunPorts } from "../run/types.ts";
 import type { Broken, Context, Limits, StepEnd } from "./context.ts";
@@ -11,8 +11,8 @@ export interface NodeRunnerPorts {
   readonly cpuMs: number;
   readonly startMs: number;
   readonly resultBytes: number;
-  /** Null: nobody's code is run here, and why. */
-  readonly refused: string | null;
+  /** Why code in this language is not run here; null: it is. */
+  readonly refused: (lang: string) => string | null;
   readonly onBroken: (why: Broken) => void;
 }
 
@@ -20,6 +20,7 @@ export interface NodeRunnerPorts {
 const EXIT: Readonly<Record<Broken, number>> = {
   timeout: 504,
   cpu: 504,
+  memory: 507,
   flood: 507,
   crash: 500,
   nonsense: 500,
@@ -41,8 +42,9 @@ export function nodeRunner(ports: NodeRunnerPorts): Runner {
 async function runBatch(batch: Batch, handler: Handler, run: RunPorts, ports: NodeRunnerPorts): Promise<void> {
   const left = [...batch.jobs];
   while (left.length > 0) {
-    if (ports.refused !== null) {
-      for (const job of left.splice(0)) await run.settle(job, { exit: NOT_HERE, result: ports.refused });
+    const refused = ports.refused(handler.lang);
+    if (refused !== null) {
+      for (const job of left.splice(0)) await run.settle(job, { exit: NOT_HERE, result: refused });
       return;
     }
     await runInOneContext(left, handler, run, ports);

@@ -1,9 +1,10 @@
-/** `node` handlers, put together from walls, contexts and the way out. */
+/** Handlers that are code, put together from walls, contexts and the way out: Node's own, or scripts of an interpreter. */
 import type { Egress } from "@sluice/safe-io";
 import type { Handler } from "@sluice/wire";
 import { join } from "node:path";
 import type { Runner } from "../run/types.ts";
 import { type Broken, Context } from "./context.ts";
+import { interpreterFor, type Interpreters } from "./interpreters.ts";
 import { nodeRunner } from "./node-runner.ts";
 import { ContextPool } from "./pool.ts";
 import { openWayOut } from "./way-out.ts";
@@ -19,15 +20,19 @@ export interface NodeSettings {
 
 export interface NodeRunnerParts {
   readonly standing: Standing;
+  /** What runs scripts in other languages than Node's. */
+  readonly interpreters: Interpreters;
   readonly egress: Pick<Egress, "get" | "head" | "post">;
   /** Where tenants have files that their handlers may declare, a folder for each; null: nowhere. */
   readonly filesDir: string | null;
   readonly settings: NodeSettings;
+  /** Why nobody's code is run here; null: it is. */
   readonly refused: string | null;
   readonly onBroken: (why: Broken) => void;
   readonly onCount: (contexts: number) => void;
 }
 
+const NODE = "node";
 const BATCH = 5;
 const START_MS = 30_000;
 const IDLE_MAX = 8;
@@ -55,13 +60,27 @@ export function openNodeRunner(parts: NodeRunnerParts): Runner {
     cpuMs,
     startMs: START_MS,
     resultBytes: RESULT_BYTES,
-    refused,
+    refused: (lang) => refused ?? whyNotHere(lang, parts),
     onBroken,
   });
 }
 
-function openContext(handler: Handler, { standing, egress, filesDir, settings }: NodeRunnerParts): Context {
-  const allowed = handler.allow?.network ?? [];
+/** A script may start programs, which the language's own rules do not hold: it needs every wall, whatever the settings say. */
+function whyNotHere(lang: string, { standing, interpreters }: NodeRunnerParts): string | null {
+  if (lang === NODE) return null;
+  const found = interpreters.get(lang);
+  if (found === undefined) return `this runner has no interpreter ${lang}: INTERPRETERS names those that it has`;
+  if (typeof found === "string") return `this runner has no interpreter ${lang}: ${found}`;
+  return standing.walls.namespaces ? null : `this runner has no walls for scripts: ${standing.missing ?? ""}`;
+}
+
+function openContext(
+  handler: Handler,
+  { standing, interpreters, egress, filesDir, settings }: NodeRunnerParts,
+): Context {
+  const interpreter = interpreterFor(handler.lang, interpreters);
+  // Scripts have no way to ask: none can be declared for them.
+  const allowed = interpreter === null ? (handler.allow?.network ?? []) : [];
   const over = new AbortController();
   const context = new Context({
     box: standing.box,
@@ -71,6 +90,7 @@ function openContext(handler: Handler, { standing, egress, filesDir, settings }:
     output: OUTPUT,
     resultBytes: RESULT_BYTES,
     startMs: START_MS,
+    interpreter,
   });
   context.gone.then(() => over.abort()).catch(() => undefined);
   return context;

@@ -21,8 +21,8 @@ interface Idle {
  * Types of one tenant share a context if they say so by an `eid`; otherwise each version of a handler has its own. What a
  * context may reach is fixed when it is made, so it is part of what it is.
  */
-export function contextKey({ tenant, type, version, eid, allow, memoryMb }: Handler): string {
-  const what = eid === undefined ? ["type", type, version] : ["eid", eid];
+export function contextKey({ tenant, type, version, eid, lang, allow, memoryMb }: Handler): string {
+  const what = eid === undefined ? ["type", type, version] : ["eid", eid, lang];
   return JSON.stringify([tenant, ...what, allow ?? null, memoryMb ?? null]);
 }
 

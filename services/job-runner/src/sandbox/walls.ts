@@ -1,11 +1,13 @@
 /** Which walls this system has, found out by building one of each kind and looking whether it stands. */
 import { execFile } from "node:child_process";
-import { access, chmod, constants, mkdtemp } from "node:fs/promises";
+import { chmod, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type Box, type Tools, commandOf } from "./box.ts";
+import { findProgram } from "./find-program.ts";
+import { librariesOf } from "./libraries.ts";
 
 export const WALLS = ["user", "namespaces", "permissions"] as const;
 export type Wall = (typeof WALLS)[number];
@@ -18,20 +20,20 @@ export interface Standing {
 }
 
 const run = promisify(execFile);
-const FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 const PROBE_MS = 20_000;
-export const HARNESS = fileURLToPath(new URL("../../sandbox/harness.cjs", import.meta.url));
-const BOX_SCRIPT = fileURLToPath(new URL("../../sandbox/box.sh", import.meta.url));
+const inSandbox = (name: string): string => fileURLToPath(new URL(`../../sandbox/${name}`, import.meta.url));
 
 export async function findWalls(options: { readonly uid: number; readonly namespaces: boolean }): Promise<Standing> {
   const root = await mkdtemp(join(tmpdir(), "sluice-box-"));
   // Mounted over, in a view of its own, by each box: nothing is ever written here.
   await chmod(root, 0o755);
-  const setpriv = await found("setpriv");
+  const setpriv = await findProgram("setpriv");
   const permissionFlag = await firstFlag(["--permission", "--experimental-permission"]);
   const base = {
     root,
-    harness: HARNESS,
+    harness: inSandbox("harness.cjs"),
+    programs: inSandbox("programs.cjs"),
+    frames: inSandbox("frames.cjs"),
     node: process.execPath,
     permissionFlag,
     uid: null,
@@ -67,19 +69,16 @@ async function problemOf(box: Box): Promise<string | null> {
 }
 
 async function findTools(): Promise<Tools | string> {
-  const names = ["sh", "unshare", "setpriv", "chroot", "env", "ldd"] as const;
+  const names = ["sh", "unshare", "setpriv", "chroot", "env"] as const;
   const paths = new Map<string, string>();
   for (const name of names) {
-    const path = await found(name);
+    const path = await findProgram(name);
     if (path === null) return `there is no ${name}`;
     paths.set(name, path);
   }
   const at = (name: (typeof names)[number]): string => paths.get(name) ?? "";
-  const libraries = new Set<string>();
-  for (const program of [process.execPath, at("setpriv")]) {
-    const linked = await run(at("ldd"), [program]).catch(() => ({ stdout: "" }));
-    for (const [library] of linked.stdout.matchAll(/(?<!\S)\/\S+(?= \(0x)/g)) libraries.add(library);
-  }
+  const libraries = await librariesOf([process.execPath, at("setpriv")]);
+  if (libraries.length === 0) return "there is no ldd, or it tells nothing";
   const { sh, unshare, setpriv, chroot, env } = {
     sh: at("sh"),
     unshare: at("unshare"),
@@ -87,21 +86,7 @@ async function findTools(): Promise<Tools | string> {
     chroot: at("chroot"),
     env: at("env"),
   };
-  return { sh, unshare, setpriv, chroot, env, script: BOX_SCRIPT, libraries: [...libraries] };
-}
-
-async function found(name: string): Promise<string | null> {
-  for (const folder of FOLDERS) {
-    const path = join(folder, name);
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path;
-  }
-  return null;
+  return { sh, unshare, setpriv, chroot, env, script: inSandbox("box.sh"), libraries };
 }
 
 async function firstFlag(flags: readonly string[]): Promise<string | null> {

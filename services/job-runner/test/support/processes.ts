@@ -91,6 +91,7 @@ export async function startStage(): Promise<Stage> {
         HEARTBEAT_TIMEOUT_MS: "3000",
         HARVEST_INTERVAL_MS: "500",
         NODE_HANDLERS: "weak",
+        INTERPRETERS: "perl",
         // Handlers ask the test's own server.
         ALLOW_LOOPBACK: "true",
         ...settings,

@@ -3,6 +3,7 @@ import { createEgress, LOOPBACK, PUBLIC_ONLY } from "@sluice/safe-io";
 import type { Handler } from "@sluice/wire";
 import type { Ended, JobInHand, Runner, RunPorts } from "../../src/run/types.ts";
 import { openNodeRunner, type NodeSettings } from "../../src/sandbox/open-node-runner.ts";
+import type { Interpreters } from "../../src/sandbox/interpreters.ts";
 import type { Standing } from "../../src/sandbox/walls.ts";
 
 let next = 0;
@@ -37,12 +38,17 @@ export interface Sandbox {
   run(handler: Handler, payloads?: readonly string[]): Promise<readonly Ended[]>;
 }
 
-export function openSandbox(standing: Standing, settings: Partial<NodeSettings> = {}): Sandbox {
+export function openSandbox(
+  standing: Standing,
+  settings: Partial<NodeSettings> = {},
+  interpreters: Interpreters = new Map(),
+): Sandbox {
   const broken: string[] = [];
   let contexts = 0;
   const egress = createEgress({ policy: { ...PUBLIC_ONLY, allow: LOOPBACK }, maxRedirects: 0 });
   const runner = openNodeRunner({
     standing,
+    interpreters,
     egress,
     filesDir: null,
     settings: { timeoutMs: 20_000, cpuMs: 20_000, memoryMb: 64, idleMs: 60_000, jobsPerContext: 100, ...settings },

@@ -4,13 +4,12 @@ import { useState } from "preact/hooks";
 import { ActionDialog } from "../actions/action-dialog.tsx";
 import { call } from "../api.ts";
 
-type Language = HandlerSpec["lang"];
-const LANGUAGES: readonly Language[] = ["node", "http", "container"];
-const BODIES: Readonly<Record<Language, string>> = {
-  node: "the body of a function",
-  http: "the URL that is asked",
-  container: "the image's configuration, as JSON",
-};
+/** Of every other language: an interpreter's script. */
+const BODIES: ReadonlyMap<string, string> = new Map([
+  ["node", "the body of a function"],
+  ["http", "the URL that is asked"],
+  ["container", "the image's configuration, as JSON"],
+]);
 
 interface PutHandlerProps {
   readonly tenant: string;
@@ -22,7 +21,7 @@ interface PutHandlerProps {
 
 export function PutHandler({ tenant, from, onDone, onClose }: PutHandlerProps) {
   const [type, setType] = useState(from?.type ?? "");
-  const [lang, setLang] = useState<Language>(from?.lang ?? "node");
+  const [lang, setLang] = useState(from?.lang ?? "node");
   const [body, setBody] = useState(from?.body ?? "");
   const [network, setNetwork] = useState((from?.allow?.network ?? []).join(", "));
   return (
@@ -57,18 +56,25 @@ export function PutHandler({ tenant, from, onDone, onClose }: PutHandlerProps) {
       ) : null}
       <label class="field">
         Language
-        <select
+        <span class="quiet">node, http, container, or an interpreter that runners have, such as php</span>
+        <input
           name="lang"
+          required
+          maxLength={32}
+          pattern="[a-z][a-z0-9.+\-]*"
+          list="languages"
+          autoComplete="off"
           value={lang}
-          onChange={({ currentTarget }) => setLang(LANGUAGES.find((each) => each === currentTarget.value) ?? "node")}
-        >
-          {LANGUAGES.map((each) => (
-            <option key={each}>{each}</option>
+          onInput={({ currentTarget }) => setLang(currentTarget.value)}
+        />
+        <datalist id="languages">
+          {[...BODIES.keys()].map((each) => (
+            <option key={each} value={each} />
           ))}
-        </select>
+        </datalist>
       </label>
       <label class="field">
-        Body <span class="quiet">{BODIES[lang]}</span>
+        Body <span class="quiet">{BODIES.get(lang) ?? "the script"}</span>
         <textarea
           name="body"
           rows={12}
