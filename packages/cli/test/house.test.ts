@@ -62,8 +62,12 @@ test("tokens are made, work, are listed without their secret, and stop working w
   expect((await root(`token revoke ${found?.id ?? ""} ${WHY}`)).code).toBe(64);
   expect((await root(`token revoke ${found?.id ?? ""} ${WHY} --yes`)).code).toBe(0);
   await waitFor(async () => (await root("whoami", ada)).code === 4);
-  expect((await olga(`token create eve --role admin ${WHY}`)).code).toBe(4);
+  expect((await olga(`token create eve --role admin --collection * ${WHY}`)).code).toBe(4);
   expect((await root("token create eve --role boss")).code).toBe(64);
+  const forgotten = await root(`token create eve --role depositor ${WHY}`);
+  expect([forgotten.code, forgotten.err]).toEqual([64, expect.stringContaining("--collection '*' for all of them")]);
+  const all = await root(`token create eve --role viewer --collection * --dry-run ${WHY}`);
+  expect(all.out + all.err).toContain("viewer of all collections");
 });
 
 test("nodes are shown with their children", async () => {
@@ -119,7 +123,7 @@ test("every example of the help does what it says, or says why not now; no token
   await writeFile(join(admin.dir, "batch.checkm"), "#%checkm_0.7\n");
   await olga(`job fail ${jobs[2]!} ${WHY} --yes`);
   const operation = (await olga(`job resume --state Failed ${WHY} --yes --no-wait -o name`)).out.trim();
-  const token = (await root(`token create x --role viewer ${WHY} -o name`)).out.trim();
+  const token = (await root(`token create x --role viewer --collection * ${WHY} -o name`)).out.trim();
   // Those that wait for a stage, or talk to an intake, the job queue or ZooKeeper itself, have tests of their own.
   const elsewhere = new Set(["submit", "batch watch", "job watch", "doctor"]);
   const commands = COMMANDS.filter(

@@ -48,17 +48,24 @@ export const TokenView = z.object({
 });
 export type TokenView = z.infer<typeof TokenView>;
 
-export const TokenRequest = z.strictObject({
-  name: z.string().trim().min(1).max(200),
-  role: z.enum(ROLES),
-  collections: z.array(z.string().min(1).max(128)).min(1).default(["*"]),
-  tenants: z
-    .array(z.string().regex(/^([a-z0-9-]{1,64}|\*)$/, "a tenant's name, or * for all"))
-    .optional()
-    .describe("of the job queue; without: all for staff of all collections, none for others"),
-  expires_in_days: z.number().int().min(1).max(3_650).default(90),
-  reason,
-});
+export const TokenRequest = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200),
+    role: z.enum(ROLES),
+    collections: z
+      .array(z.string().min(1).max(128), "name the collections, or `*` for all of them")
+      .describe("`*` for all of them; none for a token that is for the job queue alone"),
+    tenants: z
+      .array(z.string().regex(/^([a-z0-9-]{1,64}|\*)$/, "a tenant's name, or * for all"))
+      .optional()
+      .describe("of the job queue; without: all for staff of all collections, none for others"),
+    expires_in_days: z.number().int().min(1).max(3_650).default(90),
+    reason,
+  })
+  .refine(({ collections, tenants = [] }) => collections.length + tenants.length > 0, {
+    path: ["collections"],
+    error: "name the collections, or `*` for all of them; only a token for the job queue, with tenants, has none",
+  });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
 export const TokenMade = TokenView.extend({ token: z.string().describe("shown this once, kept nowhere") });

@@ -75,7 +75,7 @@ afterAll(async () => {
 describe("tokens", () => {
   test("are made, used, listed without their secret, and revoked; all of it is in the audit", async () => {
     const root = admin.as("admin");
-    const body = { name: "Vera", role: "viewer", reason: "a new colleague" } as const;
+    const body = { name: "Vera", role: "viewer" as const, collections: ["*"], reason: "a new colleague" };
     const token = valueOf(await root.call(ADMIN.makeToken, { body }));
     expect(valueOf(await admin.withToken(token.token).call(ADMIN.me, {}))).toMatchObject({
       name: "Vera",
@@ -100,9 +100,22 @@ describe("tokens", () => {
     expect(pages.next_cursor).not.toBeNull();
   });
 
+  test("are made for all collections only where that is asked for", async () => {
+    const root = admin.as("admin");
+    const body = { name: "Bob", role: "depositor", reason: "a new depositor" } as const;
+    for (const collections of [undefined, []]) {
+      const asked = { ...body, collections } as unknown as { collections: string[] } & typeof body;
+      const refused = refusalOf(await root.call(ADMIN.makeToken, { body: asked }));
+      expect(refused.status).toBe(400);
+      expect(JSON.stringify(refused)).toContain("`*` for all of them");
+    }
+    const queueAlone = { ...body, collections: [], tenants: ["acme"] };
+    expect(valueOf(await root.call(ADMIN.makeToken, { body: queueAlone }))).toMatchObject({ collections: [] });
+  });
+
   test("that are revoked hear no more: their streams end, and coming back is refused", async () => {
     const root = admin.as("admin");
-    const body = { name: "Lena", role: "viewer", reason: "listens for a while" } as const;
+    const body = { name: "Lena", role: "viewer" as const, collections: ["*"], reason: "listens for a while" };
     const { id, token } = valueOf(await root.call(ADMIN.makeToken, { body }));
     const headers = { authorization: `Bearer ${token}` };
     const stream = await fetch(`${admin.url}/v1/batches/${made.batch}/events`, { headers });

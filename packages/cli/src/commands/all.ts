@@ -9,6 +9,7 @@ import { DOCTOR_COMMAND } from "./doctor.ts";
 import { FLEET_COMMANDS } from "./fleet.ts";
 import { HANDLER_COMMANDS } from "./handlers.ts";
 import { HOUSE_COMMANDS } from "./house.ts";
+import { TOKEN_COMMANDS } from "./tokens.ts";
 import { IMPORT_COMMAND } from "./import.ts";
 import { INIT_COMMAND } from "./init.ts";
 import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
@@ -61,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
   SECURE_COMMAND,
   IMPORT_COMMAND,
   ...HOUSE_COMMANDS,
+  ...TOKEN_COMMANDS,
   ...CONTEXT_COMMANDS,
   ...shellCommands(() => COMMANDS),
 ];

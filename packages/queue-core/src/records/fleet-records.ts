@@ -110,7 +110,8 @@ export const TokenSchema = z.object({
   name: z.string().min(1).max(200),
   role: text,
   /** Profiles' names; `*` stands for all of them. */
-  collections: z.array(z.string().min(1).max(128)).min(1),
+  /** None: it is for tenants of the job queue alone. */
+  collections: z.array(z.string().min(1).max(128)),
   /** Tenants of the job queue; `*` stands for all. Absent: all for staff who are bound to no collections, none for others. */
   tenants: z.array(z.string().min(1).max(64)).optional(),
   /** SHA-256 of the secret, in hex. */

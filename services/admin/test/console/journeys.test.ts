@@ -145,6 +145,7 @@ skipUnless(describe, CHROMIUM)("in the console", () => {
       await button(page, "Make a token").click();
       await page.getByRole("dialog").getByLabel("Name").fill("reading room");
       await page.getByRole("dialog").getByLabel("Role").selectOption("viewer");
+      await page.getByRole("dialog").getByLabel("Collections").fill("*");
       await send(page, "Make it");
       await page.getByText(/^slc_/).waitFor();
       await page.getByRole("row", { name: /reading room/ }).waitFor();

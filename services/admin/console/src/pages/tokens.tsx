@@ -90,7 +90,7 @@ interface MakeTokenProps {
 function MakeToken({ onMade, onDone, onClose }: MakeTokenProps) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("depositor");
-  const [collections, setCollections] = useState("*");
+  const [collections, setCollections] = useState("");
   const [days, setDays] = useState(90);
   return (
     <ActionDialog
