@@ -107,6 +107,10 @@ export function waiting(job: FleetJob, wait: Wait, event: NewEvent): FleetJob {
   return append(next, event, job.claimed);
 }
 
+/** Its worker lost its session, which is no fault of the job: as if it had not been claimed. The history tells. */
+export const uncounted = (job: FleetJob, event: NewEvent): FleetJob =>
+  waiting(job, { delayMs: 0, why: "", countsAttempt: false }, event);
+
 /**
  * The reason a job waits has changed, with nobody having claimed it. A delay counts from the node's mtime, which this
  * write moves: what is left of it, if anything, must be said anew.

@@ -80,7 +80,7 @@ export type {
   WorkerProgress,
   WorkerRecord,
 } from "./records.ts";
-export { findJobId, nameOfRow } from "./job-rows.ts";
+export { findJobId, jobOfRow, nameOfRow } from "./job-rows.ts";
 export { versionOfManifest } from "./manifest-version.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 export {
@@ -216,7 +216,7 @@ export { readSigns, type Signs, signsOfBatch, signsOfJob } from "./signs.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
 export { createJobOps, type NewJob } from "./job-ops.ts";
 export { type CallbackEnd, callbackNoteOps, type CalledBack, calledBackOf } from "./callback-note.ts";
-export { diedInHand, explained, newFleetJob } from "./fleet-job.ts";
+export { diedInHand, explained, newFleetJob, uncounted } from "./fleet-job.ts";
 export { batchEdges, describeStates, type Edge, jobEdges } from "./describe.ts";
 export { describeZnodes, ZNODES, type ZnodeRow } from "./znodes.ts";
 export { dayOf, expireKeys, KEYS_KEPT_DAYS } from "./kept-keys.ts";

@@ -274,6 +274,8 @@ describe("without ZooKeeper", () => {
     const settled = await running.recorder.settled(2);
     expect(settled.map(({ outcome }) => outcome)).toEqual(["lost", "done"]);
     expect(attempts).toEqual([1, 1]); // Its worker did not die: the first one does not count.
+    const told = (await world.fleetJob(id)).events.map(([, , kind, , , detail]) => [kind, detail]);
+    expect(told).toContainEqual(["handback", "its session was lost"]);
     await world.close();
     await proxy.close();
     world = await World.make();

@@ -16,7 +16,7 @@ import {
   type JobView,
   type Submission,
 } from "@sluice/queue-core";
-import { silentLog } from "@sluice/stage-runtime";
+import { makeLog, silentLog } from "@sluice/stage-runtime";
 import { systemClock } from "@sluice/zookeeper";
 import { openIncoming } from "../src/files/incoming.ts";
 import { makeApp } from "../src/http/app.ts";
@@ -145,6 +145,7 @@ export async function startApp(
   const { opened, reopen } = await journalIn(cleanups, root, journalMaxRecords);
   const { backlog, uploads, journal } = opened;
   const refusedSchedules: { readonly schedule: number; readonly why: string }[] = [];
+  const lines: string[] = [];
   const deps: HttpDeps = {
     queue,
     profileOf: profileOf({ ...PROFILE, notificationTo: ["ada@example.org"], identifierNamespace: "99999" }),
@@ -164,7 +165,7 @@ export async function startApp(
     scheduleLimits: { perDepositor: 3, leastIntervalMs: 900_000 },
     onScheduleRefused: (schedule, why) => refusedSchedules.push({ schedule, why }),
     callerById: callerById ?? (() => OPEN_TO_ALL.authenticate("")),
-    log: silentLog(),
+    log: makeLog("batch-intake", "info", { write: (line: string) => lines.push(line) }),
   };
   const listening = await listen(makeApp(deps), { port: 0 });
   if (!listening.ok) throw new Error(listening.message);
@@ -178,7 +179,7 @@ export async function startApp(
     });
   const postForm = (form: FormData, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${base}/poster/submit`, { method: "POST", body: form, headers });
-  return { root, queue, opened, reopen, journal, base, port, deps, postJson, postForm, refusedSchedules };
+  return { root, queue, opened, reopen, journal, base, port, deps, postJson, postForm, refusedSchedules, lines };
 }
 
 /** A form as Merritt's clients send it: the fields first, or last. */

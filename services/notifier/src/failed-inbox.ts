@@ -143,7 +143,10 @@ function settle(
   ctx: InboxContext,
   parts: FailedInboxParts,
 ): InboxOutcome {
-  if (delivery.kind === "accepted") return told(id, record, "", ctx, parts);
+  if (delivery.kind === "accepted") {
+    ctx.log.info({ failure: record.retry }, "the depositor's system was called back: its job has failed");
+    return told(id, record, "", ctx, parts);
+  }
   const failedAtMs = parseTimestamp(record.at) ?? 0;
   if (delivery.kind === "later" && ctx.clock.nowMs() - failedAtMs < parts.giveUpAfterMs)
     return retry("CALLBACK_FAILED", delivery.why, delivery.delayMs);

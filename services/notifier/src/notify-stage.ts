@@ -38,6 +38,8 @@ async function notify(job: Job, ctx: JobContext, parts: NotifyParts): Promise<Ou
   const delivery = await deliver(parts.egress, callback);
   await ctx.failpoint("afterEffect");
   parts.onDelivery?.(delivery.kind);
+  if (delivery.kind === "accepted")
+    ctx.log.info({ idempotency_key: callback.idempotencyKey }, "the depositor's system was called back");
   return outcomeOf(delivery, job, found.profile, parts.attemptsMax, ctx);
 }
 

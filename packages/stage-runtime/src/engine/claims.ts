@@ -11,6 +11,7 @@ import {
   type QueueContext,
   type ReadyCandidate,
   records,
+  uncounted,
 } from "@sluice/queue-core";
 import type { EachAnswer, Move } from "@sluice/zookeeper";
 
@@ -18,11 +19,24 @@ const READS_MAX = 200;
 
 type Queue = Pick<QueueContext, "session" | "committer">;
 
+/** For the history of what is taken back. */
+export interface Loser {
+  readonly worker: string;
+  readonly atMs: number;
+  readonly newId: () => string;
+}
+
+interface CutShort {
+  readonly lease: Lease;
+  /** The history without the attempt. */
+  readonly fleetJob: FleetJob;
+}
+
 export class Claims {
   /** Of the present session. */
   readonly #open = new Map<JobId, Lease>();
   /** Of sessions that were lost; their locks may still stand. */
-  readonly #cutShort = new Map<JobId, Lease>();
+  readonly #cutShort = new Map<JobId, CutShort>();
 
   took(lease: Lease): void {
     this.#cutShort.delete(lease.id);
@@ -35,9 +49,10 @@ export class Claims {
   }
 
   /** The session was lost. `counted`: by our own fault, so that its attempts count. Answers with the jobs that were in hand. */
-  lost(counted: boolean): readonly JobId[] {
+  lost(counted: boolean, by: Loser): readonly JobId[] {
     const jobs = [...this.#open.keys()];
-    if (!counted) for (const [id, lease] of this.#open) this.#cutShort.set(id, lease);
+    if (!counted)
+      for (const [id, lease] of this.#open) this.#cutShort.set(id, { lease, fleetJob: withoutIt(lease, by) });
     this.#open.clear();
     return jobs;
   }
@@ -56,33 +71,34 @@ export class Claims {
     const taken: JobId[] = [];
     for (let i = 0; i < left.length; i += READS_MAX) {
       const part = left.slice(i, i + READS_MAX);
-      const locks = await queue.session.readEach(part.map(({ id }) => ({ get: paths.jobLock(id) })));
+      const locks = await queue.session.readEach(part.map(({ lease }) => ({ get: paths.jobLock(lease.id) })));
       if (!locks.ok) return taken;
       const free = part.filter((_, j) => locks.value[j]?.kind === "none");
-      for (const anothers of part.filter((lease, j) => isAnothers(lease, locks.value[j]))) this.#forget(anothers);
-      const answers = await Promise.all(free.map((lease) => this.#submit(queue, lease)));
-      for (const each of free.filter((_, j) => answers[j] === true).map(({ id }) => id)) taken.push(each);
+      for (const anothers of part.filter(({ lease }, j) => isAnothers(lease, locks.value[j]))) this.#forget(anothers);
+      const answers = await Promise.all(free.map((each) => this.#submit(queue, each)));
+      for (const { lease } of free.filter((_, j) => answers[j] === true)) taken.push(lease.id);
     }
     return taken;
   }
 
   /** One that we are about to claim again: without the attempt that was cut short. */
   async takenBack(queue: Queue, candidate: ReadyCandidate): Promise<ReadyCandidate> {
-    const lease = this.#cutShort.get(candidate.entry.id);
-    if (lease?.fleetJobVersion !== candidate.fleetJobVersion) return candidate;
-    if (!(await this.#submit(queue, lease))) return candidate;
-    return { ...candidate, fleetJob: uncounted(lease.fleetJob), fleetJobVersion: candidate.fleetJobVersion + 1 };
+    const cutShort = this.#cutShort.get(candidate.entry.id);
+    if (cutShort?.lease.fleetJobVersion !== candidate.fleetJobVersion) return candidate;
+    if (!(await this.#submit(queue, cutShort))) return candidate;
+    return { ...candidate, fleetJob: cutShort.fleetJob, fleetJobVersion: candidate.fleetJobVersion + 1 };
   }
 
   /** False: the tree has moved on, or did not answer. */
-  async #submit({ committer }: Queue, lease: Lease): Promise<boolean> {
-    const answer = await committer.submit(takeBackMove(lease));
-    if (answer.ok || answer.code === "BAD_VERSION" || answer.code === "NO_NODE") this.#forget(lease);
+  async #submit({ committer }: Queue, cutShort: CutShort): Promise<boolean> {
+    const answer = await committer.submit(takeBackMove(cutShort));
+    if (answer.ok || answer.code === "BAD_VERSION" || answer.code === "NO_NODE") this.#forget(cutShort);
     return answer.ok;
   }
 
-  #forget(lease: Lease): void {
-    if (this.#cutShort.get(lease.id) === lease) this.#cutShort.delete(lease.id);
+  #forget(cutShort: CutShort): void {
+    const { id } = cutShort.lease;
+    if (this.#cutShort.get(id) === cutShort) this.#cutShort.delete(id);
   }
 }
 
@@ -93,22 +109,17 @@ function isAnothers({ claim }: Lease, answer: EachAnswer | undefined): boolean {
   return !lock.ok || lock.value.claim !== claim;
 }
 
-function uncounted({ claimed: _, ...fleetJob }: FleetJob): FleetJob {
-  return { ...fleetJob, attempts: Math.max(0, fleetJob.attempts - 1) };
-}
+const withoutIt = ({ fleetJob, state }: Lease, { worker, atMs, newId }: Loser): FleetJob =>
+  uncounted(fleetJob, { op: newId(), atMs, kind: "handback", state, by: worker, detail: "its session was lost" });
 
 /** Both versions are as our claim left them: nobody has touched the job since. */
-function takeBackMove({ id, token, fleetJob, fleetJobVersion }: Lease): Move {
+function takeBackMove({ lease: { id, token, fleetJobVersion }, fleetJob }: CutShort): Move {
+  const data = records.fleetJob.encode(fleetJob);
   return {
     rank: "commit",
     ops: [
       { op: "check", path: paths.jobStatus(id), version: token },
-      {
-        op: "set",
-        path: paths.fleetJob(id),
-        data: records.fleetJob.encode(uncounted(fleetJob)),
-        version: fleetJobVersion,
-      },
+      { op: "set", path: paths.fleetJob(id), data, version: fleetJobVersion },
     ],
   };
 }

@@ -107,7 +107,7 @@ export class SessionRun {
     const { claims, stalls, metrics, actor, host } = this.#parts;
     const stalledMs = stalls.withinMs(this.#session.timeoutMs);
     const counted = isOurFault(stalledMs, this.#session.timeoutMs);
-    const jobs = claims.lost(counted);
+    const jobs = claims.lost(counted, { worker: actor.worker, atMs: host.clock.nowMs(), newId: this.#queue.newId });
     if (!counted) return;
     metrics.stalls.inc({ stage: actor.stage });
     host.log.error(

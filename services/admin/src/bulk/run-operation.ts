@@ -146,10 +146,21 @@ class Run {
     this.#hooks.onProgress();
     if (result.kind === "outdated") return await this.#overtaken();
     if (result.kind !== "finished") return "lost";
+    this.#logSlice(slice, result);
     await this.#ctx.failpoint("beforeSave");
     // Those at the end that were all refused moved nothing, and so are not counted yet.
     const record = counted(before, slice.length, result.progress, result.exceptions);
     return record.next === this.#now.record.next ? "saved" : await this.#save(record);
+  }
+
+  /** By any job's id its line is found: who ordered what, and why. */
+  #logSlice(jobs: readonly JobId[], { progress, exceptions }: Finished): void {
+    const { action, by: actor, reason } = this.#now.record;
+    const refused = exceptions.map(({ id }) => id);
+    this.#ctx.log.info(
+      { operation: this.#now.id, action, actor, reason, jobs, applied: progress.done, refused },
+      "a bulk operation was carried out on jobs",
+    );
   }
 
   async #save(record: OperationRecord): Promise<Saved> {
@@ -170,6 +181,7 @@ class Run {
 }
 
 type Saved = "saved" | "stopped" | "lost";
+type Finished = Extract<Awaited<ReturnType<typeof orderJobs>>, { readonly kind: "finished" }>;
 
 /** The record after the first `through` jobs of a slice, of which `progress` tells. */
 function counted(

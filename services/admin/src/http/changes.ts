@@ -50,7 +50,10 @@ export async function change(
   index.refresh();
   metrics.changes.inc({ action, result: result.kind });
   const ids = idsIn(`${target} ${batchId ?? ""}`);
-  const facts = { actor: caller.name, caller: caller.id, action, target, ...ids, request_id: requestIdOf(response) };
+  const facts = {
+    ...{ actor: caller.name, caller: caller.id, action, target, ...ids },
+    ...{ reason, request_id: requestIdOf(response) },
+  };
   log.info({ ...facts, result: result.kind, ...("why" in result ? { why: result.why } : {}) }, "an operator's change");
   return replyTo(result, message, what);
 }

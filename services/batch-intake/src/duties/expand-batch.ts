@@ -5,6 +5,7 @@ import {
   CHUNK_ROWS,
   type ExpandResult,
   type Expansion,
+  jobOfRow,
   type JobSpec,
   placeOfBatch,
 } from "@sluice/queue-core";
@@ -111,19 +112,32 @@ async function addAll(
   profile: string,
 ): Promise<BatchOutcome> {
   let { loaded } = ctx;
-  for await (const specs of chunks) {
-    if (ctx.signal.aborted) return RELEASE;
-    const why = (await ctx.expansionMustWait()) ?? (await quotas.expansionMustWait(profile));
-    if (why !== null) return snooze(WAIT_MS, why);
-    await ctx.failpoint("beforeEffect");
-    const added: ExpandResult = await ctx.addJobs(loaded, specs);
-    if (added.kind === "refused") return retry("UNEXPECTED", added.detail);
-    if (added.kind !== "added") return RELEASE; // no longer ours: whoever has it goes on at the cursor
-    loaded = added.loaded;
-    quotas.add(profile, { queued: specs.length });
-    await ctx.failpoint("midEffect");
+  const before = loaded.batch.expansion?.created ?? 0;
+  try {
+    for await (const specs of chunks) {
+      if (ctx.signal.aborted) return RELEASE;
+      const why = (await ctx.expansionMustWait()) ?? (await quotas.expansionMustWait(profile));
+      if (why !== null) return snooze(WAIT_MS, why);
+      await ctx.failpoint("beforeEffect");
+      const added: ExpandResult = await ctx.addJobs(loaded, specs);
+      if (added.kind === "refused") return retry("UNEXPECTED", added.detail);
+      if (added.kind !== "added") return RELEASE; // no longer ours: whoever has it goes on at the cursor
+      loaded = added.loaded;
+      quotas.add(profile, { queued: specs.length });
+      await ctx.failpoint("midEffect");
+    }
+    return endedEarly(loaded.batch.expansion) ?? RELEASE;
+  } finally {
+    logMade(ctx, before, loaded.batch.expansion);
   }
-  return endedEarly(loaded.batch.expansion) ?? RELEASE;
+}
+
+/** Which jobs a batch became: one line for each time that somebody worked on it. */
+function logMade({ log }: Pick<BatchContext, "log">, before: number, expansion: Expansion | null): void {
+  if (expansion === null || expansion.created === before) return;
+  const { created, rows } = expansion;
+  const [first_job, last_job] = [jobOfRow(expansion, before + 1), jobOfRow(expansion, created)];
+  log.info({ first_row: before + 1, last_row: created, of: rows, first_job, last_job }, "rows became jobs");
 }
 
 /** A release says "go on at the cursor", at once: where no row is left to go on with, that would never end. */

@@ -1,7 +1,8 @@
 import type { CallerLookup } from "@sluice/access";
-import { ERRORS_MAX, type Problem, problem, type ProblemItem, type WallOptions } from "@sluice/http-api";
+import { ERRORS_MAX, type Problem, problem, type ProblemItem, requestIdOf, type WallOptions } from "@sluice/http-api";
 import type { BatchPlace } from "@sluice/queue-core";
 import type { Log } from "@sluice/stage-runtime";
+import type { Response } from "express";
 import type { IncomingFolders } from "../files/incoming.ts";
 import type { KeptUploads } from "../files/kept-uploads.ts";
 import type { IoFault } from "@sluice/safe-io";
@@ -45,6 +46,12 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   readonly trustedProxies: readonly string[];
   readonly log: Log;
 }
+
+/** What is logged about this request is found by the id that its answer has. */
+export const withRequest = (deps: HttpDeps, response: Response): HttpDeps => ({
+  ...deps,
+  log: deps.log.child({ request_id: requestIdOf(response) }),
+});
 
 /** When to ask again while nothing can be taken: longer than a lost session needs to come back. */
 export const RETRY_AFTER_SECONDS = 15;

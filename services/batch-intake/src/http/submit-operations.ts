@@ -7,7 +7,7 @@ import { schedule, type Scheduled } from "../submission/schedule.ts";
 import { type Depositor, depositorOf } from "../submission/depositor.ts";
 import { BatchFormSchema, JSON_NAMES } from "../submission/json-request.ts";
 import { batchFormDialect } from "./batch-form.ts";
-import { type HttpDeps, refusalProblem, TOKEN_ENDED, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, TOKEN_ENDED, withRequest, wrongFields } from "./deps.ts";
 import { IdempotencyHeaders, idempotencyKey } from "./idempotency-key.ts";
 import { SUBMISSION_PROBLEMS } from "./submission-problems.ts";
 import { takeForm } from "./take-form.ts";
@@ -56,7 +56,7 @@ export const submitOperations = (deps: HttpDeps): readonly Operation[] => [
     },
     async ({ body }, request, response) =>
       (await isStillCaller(response))
-        ? await postBatch(deps, depositorOf(callerOf(response)), body, request)
+        ? await postBatch(withRequest(deps, response), depositorOf(callerOf(response)), body, request)
         : { problem: TOKEN_ENDED },
     { takeForm: (request, response) => takeForm(deps, request, response, batchFormDialect(response)) },
   ),

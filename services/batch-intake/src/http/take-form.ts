@@ -10,7 +10,7 @@ import { depositorOf } from "../submission/depositor.ts";
 import type { FieldProblem } from "../submission/field-problem.ts";
 import type { FieldNames, RequestedPayload, SubmissionRequest } from "../submission/request.ts";
 import { uniqueNames } from "../submission/upload-names.ts";
-import { type HttpDeps, refusalProblem, TOKEN_ENDED, uploadProblem, wrongFields } from "./deps.ts";
+import { type HttpDeps, refusalProblem, TOKEN_ENDED, uploadProblem, withRequest, wrongFields } from "./deps.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { receiveForm, type ReceivedFile, type ReceivedForm } from "./receive-form.ts";
 
@@ -100,7 +100,7 @@ async function submit(
     kind: "upload",
     files: files.map(({ bytes, head }, slot) => ({ name: names[slot] ?? "", size: bytes, head })),
   } as const;
-  const answer = await accept(deps, {
+  const answer = await accept(withRequest(deps, res), {
     request: dialect.requestOf(fields, payload),
     names: dialect.names,
     depositor: depositorOf(callerOf(res)),

@@ -17,6 +17,7 @@ import {
   type Submission,
 } from "@sluice/queue-core";
 import type { Outcome } from "@sluice/safe-io";
+import type { Log } from "@sluice/stage-runtime";
 import { currentTraceparent, newTraceparent } from "@sluice/tracing";
 import type { Clock } from "@sluice/zookeeper";
 import type { IntakeQueue, Reserved } from "../intake-queue.ts";
@@ -27,6 +28,7 @@ import type { OverQuota, Quotas } from "../quota/quotas.ts";
 import { checkSubmission } from "./check-submission.ts";
 import type { Depositor } from "./depositor.ts";
 import type { FieldProblem } from "./field-problem.ts";
+import { logAcceptance } from "./log-acceptance.ts";
 import type { FieldNames, SubmissionRequest } from "./request.ts";
 import { requestDigest } from "./request-digest.ts";
 
@@ -78,6 +80,7 @@ export interface AcceptRequest {
 }
 
 export interface AcceptPorts {
+  readonly log: Log;
   readonly queue: IntakeQueue;
   readonly backlog: Pick<Backlog, "isEmpty" | "add">;
   readonly profileOf: ProfileOf;
@@ -86,6 +89,12 @@ export interface AcceptPorts {
 }
 
 export async function accept(ports: AcceptPorts, asked: AcceptRequest): Promise<Acceptance> {
+  const answer = await tryToAccept(ports, asked);
+  logAcceptance(ports.log, asked.depositor, answer);
+  return answer;
+}
+
+async function tryToAccept(ports: AcceptPorts, asked: AcceptRequest): Promise<Acceptance> {
   const { request, names, depositor, key, upload } = asked;
   // Before anything is said about it: which profiles there are is not for everybody to know.
   const { profile: wanted } = request;
