@@ -99,7 +99,7 @@ export async function openAdmin(cleanups: Cleanups, jobApiUrl: string): Promise<
     tokenEnds: () => Promise.resolve([]),
     intakeUrl: null,
     randomBytes,
-    settings: { version: "1", workingDir: "/nowhere", outboxDir: null, logsDir: null },
+    settings: { version: "1", workingDir: "/nowhere", outboxDir: null, logsDir: null, auditKeysFile: null },
   };
   const { monotonicMs } = systemClock;
   const app = adminApp({

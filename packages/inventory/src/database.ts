@@ -1,6 +1,7 @@
 /** A database as the inventory uses it, whatever its kind. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
+import type { MakeTables } from "./audit-tables.ts";
 import type { Refused, Unavailable } from "./inventory.ts";
 import type { InventoryTables } from "./tables.ts";
 
@@ -18,6 +19,8 @@ export interface Database {
   readonly sortError: (error: unknown) => Fault | null;
   /** Makes the tables if that is still to be done. */
   readonly ready: () => Promise<void>;
+  /** Those of the archived audit, which no migration makes. */
+  readonly makeAuditTables: MakeTables;
   /** How often a transaction is tried before the caller hears of it. */
   readonly tries: number;
 }

@@ -1,4 +1,12 @@
 export type { ArchivedBatch, ArchivedJob, BatchToArchive, JsonObject } from "./archive.ts";
+export type {
+  ArchivedAnchor,
+  ArchivedAudit,
+  AuditArchive,
+  AuditKept,
+  AuditPageWish,
+  LeftAudit,
+} from "./audit-archive.ts";
 export {
   APPLICABILITIES,
   type Applicability,

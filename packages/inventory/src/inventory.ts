@@ -1,9 +1,10 @@
 import type { Belonging } from "@sluice/ingest-formats";
 import type { ArchivedBatch, ArchivedJob, BatchToArchive } from "./archive.ts";
+import type { AuditArchive } from "./audit-archive.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
 /** The inventory database. Its answers are values; nothing that a database says is thrown. */
-export interface Inventory {
+export interface Inventory extends AuditArchive {
   /**
    * Records a version in one transaction. Idempotent by (ARK, version number): what is recorded stays as it is.
    * `beforeCommit` runs inside the transaction, again with each try; if it throws, nothing was recorded.

@@ -1,6 +1,7 @@
 /** INVENTORY_URL=mysql://…: the inventory in MySQL or MariaDB, for production. */
 import { CompiledQuery, Kysely, MysqlDialect } from "kysely";
 import { createPool } from "mysql2";
+import { makeMySqlAudit } from "./audit-tables.ts";
 import type { Inventory } from "./inventory.ts";
 import type { MySqlUrl } from "./inventory-url.ts";
 import { migrate } from "./migrate.ts";
@@ -36,7 +37,7 @@ export async function openMySqlInventory(url: MySqlUrl, options: MySqlOptions = 
     await db.destroy();
     throw new Error(`the inventory database cannot be used: ${problem.message}`);
   }
-  return sqlInventory({ db, sortError: sortMySqlError, ready, tries: TRIES }, options);
+  return sqlInventory({ db, sortError: sortMySqlError, ready, makeAuditTables: makeMySqlAudit, tries: TRIES }, options);
 }
 
 function connect(url: MySqlUrl, { connections = CONNECTIONS, silenceMs = SILENCE_MS }: MySqlOptions) {

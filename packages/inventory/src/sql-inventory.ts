@@ -1,4 +1,5 @@
 import { archiveBatch, findArchivedBatch, findArchivedJob, listArchivedJobs } from "./archive-rows.ts";
+import { auditArchive } from "./audit-rows.ts";
 import { belongingOf } from "./belonging.ts";
 import { type Database, inTransaction } from "./database.ts";
 import { closedUntilChecked, fleetStamp } from "./fleet-stamp.ts";
@@ -34,6 +35,7 @@ const inventoryOver = (database: Database, stamp: InventoryStamp): Inventory => 
   findArchivedBatch: (id) => findArchivedBatch(database, id),
   findArchivedJob: (id) => findArchivedJob(database, id),
   listArchivedJobs: (batch, page) => listArchivedJobs(database, batch, page),
+  ...auditArchive(database),
   close: () => database.db.destroy(),
 });
 

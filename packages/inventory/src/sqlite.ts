@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import Database from "libsql";
+import { makeSqliteAudit } from "./audit-tables.ts";
 import type { Inventory } from "./inventory.ts";
 import type { Fault } from "./database.ts";
 import { migrate } from "./migrate.ts";
@@ -25,6 +26,7 @@ export async function openSqliteInventory(file: string, options: InventoryOption
       db: new Kysely({ dialect: new SqliteDialect({ database }) }),
       sortError: sortSqliteError,
       ready: () => Promise.resolve(),
+      makeAuditTables: makeSqliteAudit,
       tries: 1, // waiting for another writer stops the whole process: it is done by those who wait for us
     },
     options,

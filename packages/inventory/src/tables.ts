@@ -158,6 +158,16 @@ export interface InventoryTables {
     /** JSON. */
     document: string;
   };
+  /** Operators' actions that have left the tree. */
+  archived_audit: {
+    id: Generated<number>;
+    number: number;
+    hash: string;
+    record: string;
+    /** When the tree was found to have another record under this number; null: it is part of the chain. */
+    left_at: string | null;
+  };
+  archived_audit_anchors: { id: Generated<number>; number: number; hash: string; anchor: string };
   archived_jobs: {
     id: Generated<number>;
     batch_uuid: string;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Inventory } from "../src/index.ts";
 import { accessConformance } from "./conformance-access.ts";
+import { auditConformance } from "./conformance-audit.ts";
 import { belongingConformance } from "./conformance-belonging.ts";
 import { A_DATA_USE, anEndedBatch, anEndedJob, aVersion, COLLECTION, OWNER } from "./version.ts";
 
@@ -41,6 +42,7 @@ const EVERYTHING = {
 export function inventoryConformance(bench: Bench): void {
   const { inventory, another, rows } = bench;
   accessConformance(bench);
+  auditConformance(bench);
   belongingConformance(bench);
 
   describe("its fleet", () => {

@@ -12,6 +12,8 @@ export const CHORES = [
   "clean-up",
   /** Nothing that was to be archived was refused by the archive. */
   "archive",
+  /** The audit stands in the archive, and what is older than its retention has left the tree. */
+  "audit",
   /** The job fleet/clean-up has ordered all that there was to order. */
   "ordered-clean-up",
   "purge",

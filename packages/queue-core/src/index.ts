@@ -49,6 +49,7 @@ export {
 export type { PathMeaning, QueueEntry } from "./paths.ts";
 export { EMPTY, EVENT_KINDS, knownEvent, OPERATION_STATES, records, TokenSchema } from "./records.ts";
 export type {
+  AuditAnchor,
   AuditedJobs,
   AuditHead,
   AuditRecord,
@@ -152,9 +153,37 @@ export { type GateResult, markDueIfLast, openReport } from "./report-gate.ts";
 export { readReport, storeReport } from "./reports.ts";
 export { type Chore, choreDone, CHORES, expectChore, readChores, RUNNERS_CHORES } from "./chores.ts";
 export { auditedJobs, auditHash, auditProblem, isAmongJobs } from "./audit.ts";
+export {
+  type AnchorSigner,
+  type AnchorStatement,
+  type AnchorVerdict,
+  type AnchorVerifier,
+  readAnchorSigner,
+  readAnchorVerifier,
+  type SignedAnchor,
+} from "./audit-anchor.ts";
+export {
+  AUDIT_PAGE,
+  type AuditEnds,
+  type AuditEndsRead,
+  linkProblem,
+  pageOf,
+  readAudit,
+  readAuditEnds,
+  readAuditRecords,
+  type StoredAudit,
+} from "./audit-chain.ts";
+export {
+  allowsRemoval,
+  type AnchorMoved,
+  AUDIT_REMOVED_AT_ONCE,
+  letAudit,
+  removeAudited,
+  setAuditAnchor,
+} from "./audit-removal.ts";
 export { findingsId, type Noticed, noticeFindings } from "./fsck-found.ts";
 export { act, type ActionPlan, type ActionResult, type NotApplied, type Operator } from "./operator.ts";
-export type { LastChange } from "./who-won.ts";
+export { AUDIT_RECORDS_BACK, type LastChange } from "./who-won.ts";
 export type { JobOrder } from "./operator-plans.ts";
 export { actOnJob, changePriority, orderJob, resumeJob } from "./operator-jobs.ts";
 export {

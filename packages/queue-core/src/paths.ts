@@ -134,6 +134,8 @@ export const paths = {
   token: (id: string) => `/fleet/tokens/${id}`,
   audit: "/fleet/audit",
   auditHead: "/fleet/audit/head",
+  /** Where the records begin that are still in the tree. */
+  auditAnchor: "/fleet/audit/anchor",
   auditRecords: "/fleet/audit/records",
   auditRecord: (number: number) => `/fleet/audit/records/${String(number).padStart(10, "0")}`,
 } as const;

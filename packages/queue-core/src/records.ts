@@ -29,6 +29,7 @@ import {
   ChoreSchema,
   FsckFoundSchema,
   OperatorMailSchema,
+  AuditAnchorSchema,
   AuditHeadSchema,
   AuditRecordSchema,
   TokenSchema,
@@ -61,6 +62,8 @@ export {
   SubmissionSchema,
 } from "./records/deposit-records.ts";
 export {
+  type AuditAnchor,
+  AuditAnchorSchema,
   type AuditHead,
   AuditHeadSchema,
   type AuditedJobs,
@@ -135,6 +138,7 @@ export const records = {
   callbackBody: jsonRecord("callback body", CallbackBodySchema),
   fsckFound: jsonRecord("fsck found", FsckFoundSchema),
   operatorMail: jsonRecord("operator mail", OperatorMailSchema),
+  auditAnchor: jsonRecord("audit anchor", AuditAnchorSchema),
   auditHead: jsonRecord("audit head", AuditHeadSchema),
   auditRecord: jsonRecord("audit record", AuditRecordSchema),
   chore: jsonRecord("chore", ChoreSchema),

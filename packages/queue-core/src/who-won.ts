@@ -14,7 +14,7 @@ export interface LastChange {
 }
 
 /** How far back the audit is searched: what was overtaken, was overtaken a moment ago. */
-const RECORDS_BACK = 200;
+export const AUDIT_RECORDS_BACK = 200;
 
 /** The last thing that the job's own history tells; a change of priority is only in the audit. */
 export function lastChangeOf({ events }: FleetJob): LastChange | undefined {
@@ -29,7 +29,7 @@ export async function lastAudited(session: Session, target: string): Promise<Las
   const node = await session.get(paths.auditHead);
   const head = node.ok ? records.auditHead.decode(node.value.data) : null;
   if (head?.ok !== true || head.value.number === 0) return undefined;
-  const oldest = Math.max(1, head.value.number - RECORDS_BACK + 1);
+  const oldest = Math.max(1, head.value.number - AUDIT_RECORDS_BACK + 1);
   const numbers = Array.from({ length: head.value.number - oldest + 1 }, (_, i) => head.value.number - i);
   const answers = await session.readMany(numbers.map((number) => ({ get: paths.auditRecord(number) })));
   for (const answer of answers.ok ? answers.value : []) {

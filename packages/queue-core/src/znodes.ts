@@ -1,6 +1,7 @@
 /** One row per kind of node: what it holds, whether it is ephemeral, who writes it. docs/znodes.md is made from here. */
 import { z } from "zod";
 import {
+  AuditAnchorSchema,
   AuditHeadSchema,
   AuditRecordSchema,
   BatchStatusSchema,
@@ -105,7 +106,12 @@ export const ZNODES: readonly ZnodeRow[] = [
   row("/fleet/operations/due/ID", null, "operators; taken away by the admin when it is over"),
   row("/fleet/tokens/ID", TokenSchema, "admins; taken away when revoked"),
   row("/fleet/audit/head", AuditHeadSchema, "every operator's action"),
-  row("/fleet/audit/records/NUMBER", AuditRecordSchema, "every operator's action, once"),
+  row("/fleet/audit/anchor", AuditAnchorSchema, "reporter, when it archives old records and removes them"),
+  row(
+    "/fleet/audit/records/NUMBER",
+    AuditRecordSchema,
+    "every operator's action, once; removed by the reporter when the archive has it",
+  ),
 ];
 
 export function describeZnodes(): string {

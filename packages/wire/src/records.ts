@@ -20,10 +20,26 @@ export const AuditView = z.object({
 export type AuditView = z.infer<typeof AuditView>;
 
 export const AuditVerdict = z.object({
-  records: z.number().int(),
+  records: z.number().int().describe("all of them, archived ones too"),
+  archived: z
+    .number()
+    .int()
+    .default(0)
+    .describe("how many of them were checked in the archive: they have left ZooKeeper"),
+  anchors: z.number().int().default(0).describe("signed anchors that are part of the chain"),
+  signatures: z
+    .enum(["checked", "not-checked"])
+    .default("not-checked")
+    .describe("not-checked: AUDIT_PUBLIC_KEYS_FILE is not set"),
+  left: z
+    .object({ records: z.number().int(), first: z.number().int(), last: z.number().int() })
+    .nullable()
+    .default(null)
+    .describe("records in the archive that a restore of the tree took out of the chain"),
   whole: z.boolean(),
-  problem: z.string().nullable().describe("what is wrong with the chain of hashes"),
+  problem: z.string().nullable().describe("what is wrong with the chain of hashes, or with a signature"),
 });
+export type AuditVerdict = z.infer<typeof AuditVerdict>;
 
 export const EndingTokenView = z.object({
   id: z.string(),

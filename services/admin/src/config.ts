@@ -39,6 +39,8 @@ export const adminConfig = baseConfig.extend({
   SPACE_LIMIT: ratio().default(0.8),
   /** Where batches that have left the queue are looked up. */
   INVENTORY_URL: parsedText(parseInventoryUrl, INVENTORY_URL_FORMS).optional(),
+  /** Public keys in PEM whose signatures below the archived audit count: those of rotated keys too. */
+  AUDIT_PUBLIC_KEYS_FILE: folder,
   /** The outbox of a development fleet: its mails are shown. */
   MAIL_OUTBOX_DIR: folder,
   /** Where the services write their logs, if they can be read from here. */

@@ -106,6 +106,7 @@ export function serveFleet(
       workingDir: config.WORKING_DIR,
       outboxDir: config.MAIL_OUTBOX_DIR ?? null,
       logsDir: config.LOGS_DIR ?? null,
+      auditKeysFile: config.AUDIT_PUBLIC_KEYS_FILE ?? null,
     },
   };
   const app = adminApp({

@@ -130,7 +130,8 @@ test("what is in the queue is answered by the queue", async () => {
 
 test("an archive that does not answer is no proof that there is nothing", async () => {
   const away = () => Promise.resolve({ kind: "unavailable", message: "away" } as const);
-  const silent = { findArchivedBatch: away, findArchivedJob: away, listArchivedJobs: away };
+  const batches = { findArchivedBatch: away, findArchivedJob: away, listArchivedJobs: away };
+  const silent = { ...batches, listAudit: away, listAuditAnchors: away, leftAudit: away };
   const deaf = await startAdmin((await testZooKeeper()).connect, { outside: { archive: silent } });
   const answer = await deaf.as("viewer").call(ADMIN.batch, { params: { id: BID } });
   expect(refusalOf(answer)).toMatchObject({ status: 503, detail: expect.stringContaining("archive") });

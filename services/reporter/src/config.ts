@@ -60,6 +60,13 @@ export const reporterConfig = baseConfig.extend({
   RETENTION_DAYS: wholeNumber({ max: 3_650 }).default(7),
   /** How often ended jobs are cleared away and forgotten batches looked for. */
   SWEEP_INTERVAL_MS: wholeNumber({ min: 100, max: 3_600_000 }).default(5_000),
+  /** How long a record of the audit stays in ZooKeeper; it stays in the archive for ever. */
+  AUDIT_RETENTION_DAYS: wholeNumber({ min: 1, max: 3_650 }).default(90),
+  /** An Ed25519 key in PEM, which signs how far the audit is archived. Without it no record is removed. */
+  AUDIT_KEY_FILE: z.string().optional(),
+  /** The archive was lost: records up to this number are in none any more, and that is known. */
+  AUDIT_LOST_UP_TO: wholeNumber({ max: Number.MAX_SAFE_INTEGER }).default(0),
+  AUDIT_INTERVAL_MS: wholeNumber({ min: 100, max: DAY_MS }).default(3_600_000),
   CLEAN_UP_INTERVAL_MS: wholeNumber({ min: 100, max: DAY_MS }).default(3_600_000),
 });
 export type ReporterConfig = Readonly<z.infer<typeof reporterConfig>>;

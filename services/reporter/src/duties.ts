@@ -1,5 +1,7 @@
 import { type Batch, type QueueContext, readReport, type StatusReport } from "@sluice/queue-core";
 import type { Duty } from "@sluice/stage-runtime";
+import type { AuditArchive } from "@sluice/inventory";
+import { anchorKeyIn } from "./audit/anchor-key.ts";
 import { readBatchLists } from "./batch-lists.ts";
 import type { Archive } from "./archive.ts";
 import type { ReporterConfig } from "./config.ts";
@@ -11,6 +13,7 @@ import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
 import { makeCleaner, type OnCleaner } from "./cleaner.ts";
 import { cleanUpInbox } from "./clean-up-inbox.ts";
+import { auditSweep, type OnShortened } from "./sweeps/audit.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
 import { dueBackstop } from "./sweeps/due-backstop.ts";
@@ -23,23 +26,35 @@ export interface DutyParts {
   readonly postman: Omit<PostmanParts, "marks">;
   readonly holds?: EndedHoldsParts;
   readonly folders: JobFolders;
-  readonly archive: Archive;
+  readonly archive: Archive & AuditArchive;
   /** The queue in the present session; null while there is none. */
   readonly queue: () => QueueContext | null;
   /** Told with every look who cleans up. */
   readonly onCleaner?: OnCleaner;
+  readonly onShortened?: OnShortened;
 }
 
-type Settings = Pick<
+export type ReporterSettings = Pick<
   ReporterConfig,
-  "WORKING_DIR" | "RETENTION_DAYS" | "SWEEP_INTERVAL_MS" | "CLEAN_UP_INTERVAL_MS" | "MAIL_OPERATORS"
+  | "WORKING_DIR"
+  | "RETENTION_DAYS"
+  | "SWEEP_INTERVAL_MS"
+  | "CLEAN_UP_INTERVAL_MS"
+  | "MAIL_OPERATORS"
+  | "AUDIT_RETENTION_DAYS"
+  | "AUDIT_KEY_FILE"
+  | "AUDIT_LOST_UP_TO"
+  | "AUDIT_INTERVAL_MS"
 >;
 
 /** Looking for what was forgotten may take its time: what is not forgotten is told at once. */
 const BACKSTOP_FACTOR = 6;
 const DAY_MS = 86_400_000;
 
-export function reporterDuties(config: Settings, { folders, archive, queue, ...parts }: DutyParts): readonly Duty[] {
+export function reporterDuties(
+  config: ReporterSettings,
+  { folders, archive, queue, ...parts }: DutyParts,
+): readonly Duty[] {
   const everyMs = config.SWEEP_INTERVAL_MS;
   const postman = { ...parts.postman, marks: sentMarks(config.WORKING_DIR) };
   const reporting = { ...postman, tree: reportTree(queue) };
@@ -61,6 +76,16 @@ export function reporterDuties(config: Settings, { folders, archive, queue, ...p
       everyMs: config.CLEAN_UP_INTERVAL_MS,
       retentionMs: config.RETENTION_DAYS * DAY_MS,
     }),
+    auditSweep(
+      {
+        archive,
+        key: anchorKeyIn(config.AUDIT_KEY_FILE),
+        retentionMs: config.AUDIT_RETENTION_DAYS * DAY_MS,
+        lostUpTo: config.AUDIT_LOST_UP_TO,
+        ...(parts.onShortened === undefined ? {} : { onShortened: parts.onShortened }),
+      },
+      config.AUDIT_INTERVAL_MS,
+    ),
   ];
 }
 

@@ -22,11 +22,12 @@ await runService({
     const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
     const profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
     inventory = await openInventory(config.INVENTORY_URL, { checked: "first" });
-    const { onMail, holds, onCleaner } = reporterCounters(registry);
+    const { onMail, holds, onCleaner, onShortened } = reporterCounters(registry);
     return reporterDuties(config, {
       postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail },
       holds,
       onCleaner,
+      onShortened,
       folders: await openWorkingFolder(config.WORKING_DIR),
       archive: inventory,
       queue: () => queue()?.context ?? null,

@@ -1,7 +1,9 @@
 import { makeInstruments, type MetricSpec } from "@sluice/stage-runtime";
 import type { Registry } from "prom-client";
 import { CLEANERS, type OnCleaner } from "./cleaner.ts";
+import { AUDIT_OUTCOMES } from "./audit/trouble.ts";
 import type { PostmanParts } from "./postman.ts";
+import type { OnShortened } from "./sweeps/audit.ts";
 import type { EndedHoldsParts } from "./sweeps/ended-holds.ts";
 
 export const REPORTER_METRICS = {
@@ -26,6 +28,27 @@ export const REPORTER_METRICS = {
     labels: ["what"],
     exportedBy: "each worker",
   },
+  auditRuns: {
+    type: "counter",
+    name: "sluice_audit_runs_total",
+    help: "How often the audit was archived and shortened, by outcome: done, no-key, broken-chain, gap, archive, refused, silence",
+    labels: ["outcome"],
+    exportedBy: "each worker",
+  },
+  auditRecords: {
+    type: "counter",
+    name: "sluice_audit_records_total",
+    help: "Records of the audit, by what was done: archived, removed (from ZooKeeper), left (of another past, after a restore)",
+    labels: ["what"],
+    exportedBy: "each worker",
+  },
+  auditInTree: {
+    type: "gauge",
+    name: "sluice_audit_records_in_tree",
+    help: "Records of the audit in ZooKeeper, as the last run that this worker did left them",
+    labels: [],
+    exportedBy: "each worker",
+  },
   cleaner: {
     type: "gauge",
     name: "sluice_clean_up_by",
@@ -41,15 +64,26 @@ export interface ReporterCounters {
   readonly onMail: NonNullable<PostmanParts["onMail"]>;
   readonly holds: EndedHoldsParts;
   readonly onCleaner: OnCleaner;
+  readonly onShortened: OnShortened;
 }
 
 export function reporterCounters(registry: Registry): ReporterCounters {
-  const { mails, lifted, released, cleaner } = makeInstruments(REPORTER_METRICS, registry);
+  const { mails, lifted, released, cleaner, auditRuns, auditRecords, auditInTree } = makeInstruments(
+    REPORTER_METRICS,
+    registry,
+  );
   // Of a counter that appears with its first event, Prometheus does not see the first event.
   for (const outcome of OUTCOMES) mails.inc({ outcome }, 0);
+  for (const outcome of AUDIT_OUTCOMES) auditRuns.inc({ outcome }, 0);
   return {
     onCleaner(who) {
       for (const each of CLEANERS) cleaner.set({ who: each }, each === who ? 1 : 0);
+    },
+    onShortened({ trouble, exported, left, removed, inTree }) {
+      auditRuns.inc({ outcome: trouble?.outcome ?? "done" });
+      for (const [what, count] of Object.entries({ archived: exported, left, removed }))
+        auditRecords.inc({ what }, count);
+      auditInTree.set(inTree);
     },
     onMail: (outcome) => mails.inc({ outcome }),
     holds: { onLifted: (kind) => lifted.inc({ kind }), onReleased: (what, count) => released.inc({ what }, count) },

@@ -78,10 +78,20 @@ describe("what the tree says of chores", () => {
     );
     await duty.run({ ...handlerContext(), queue: { ...worker.ctx, session }, worker: "w" });
   };
-  const hoursAgo = async (chore: Chore): Promise<number> => {
+  const hoursAgo = async (chore: Chore, laterMs = 0): Promise<number> => {
     const done = (await readChores(worker.session))?.get(chore)?.done ?? NaN;
-    return Math.round((worker.session.serverNowMs() - done) / HOUR_MS);
+    return Math.round((worker.session.serverNowMs() + laterMs - done) / HOUR_MS);
   };
+  /** The same session, which answers one thing otherwise. */
+  const bent = (name: "children" | "serverNowMs", answer: () => unknown): Session =>
+    new Proxy(worker.session, {
+      get(target, key) {
+        if (key === name) return answer;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+  const later = (ms: number): Session => bent("serverNowMs", () => worker.session.serverNowMs() + ms);
 
   test("is that clean-up and archiving were done, when there was nothing to do either", async () => {
     await doneAgo("archive", 5);
@@ -91,17 +101,33 @@ describe("what the tree says of chores", () => {
 
   test("is not that clean-up was done when nobody answered which batches are over", async () => {
     const silence = { ok: false, code: "UNKNOWN", detail: "" } as const;
-    const deaf = new Proxy(worker.session, {
-      get(target, key) {
-        if (key === "children") return () => Promise.resolve(silence);
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === "function" ? (value.bind(target) as unknown) : value;
-      },
-    });
+    const deaf = bent("children", () => Promise.resolve(silence));
     await doneAgo("clean-up", 5);
     await sweep("archives", deaf);
     expect(await hoursAgo("clean-up")).toBe(5);
   });
+
+  test("is that both are expected from the first start of a reporter on, so that what never succeeds is missed, too", async () => {
+    await sweep("refuses");
+    const chores = await readChores(worker.session);
+    expect(chores?.get("clean-up")).not.toHaveProperty("expected");
+    expect(chores?.get("archive")).toMatchObject({ expected: true });
+  });
+
+  test.each([
+    [0, 0],
+    [1, 5],
+  ])(
+    "is, beside a runner that orders clean-ups, judged by the orders: one that stands for %s h, archived %s h ago",
+    async (standsHours, archivedHours) => {
+      const runner = await aJobRunner(connect, "does-its-work");
+      await doneAgo("archive", 5);
+      await worker.session.multi([{ op: "create", path: paths.cleanUp(batchId(7)), data: Buffer.alloc(0) }]);
+      await sweep("archives", later(standsHours * HOUR_MS));
+      expect(await hoursAgo("archive", standsHours * HOUR_MS)).toBe(archivedHours + standsHours);
+      await runner.leave();
+    },
+  );
 
   test("is not that archiving was done while the archive refuses a batch", async () => {
     await doneAgo("archive", 5);

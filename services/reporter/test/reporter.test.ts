@@ -45,7 +45,7 @@ import { join } from "node:path";
 import type { Archive } from "../src/archive.ts";
 import { reporterDuties } from "../src/duties.ts";
 import { openMailer } from "../src/open-mailer.ts";
-import { aJobRunner, profilesOf, profileWith, putFile, specs } from "./support.ts";
+import { aJobRunner, QUICK_SETTINGS, profilesOf, profileWith, putFile, specs } from "./support.ts";
 
 const OPERATOR = { name: "olga", reason: "because" };
 const LETTERHEAD = { from: "sluice@sluice.example", replyTo: null, bcc: [] };
@@ -111,9 +111,7 @@ describe("the reporter on a real tree", () => {
     const settings = {
       WORKING_DIR: queueDir(),
       RETENTION_DAYS: overrides.retentionDays ?? 7,
-      SWEEP_INTERVAL_MS: 100,
-      CLEAN_UP_INTERVAL_MS: 100,
-      MAIL_OPERATORS: [],
+      ...QUICK_SETTINGS,
     };
     const folders = await openWorkingFolder(queueDir());
     const mailer = openMailer(`outbox:${outbox()}`, LETTERHEAD);
@@ -127,7 +125,7 @@ describe("the reporter on a real tree", () => {
           reporterDuties(settings, {
             postman: { profiles, mailer, subjectTag: "" },
             folders,
-            archive: overrides.archive ?? inventory,
+            archive: { ...inventory, ...overrides.archive },
             queue: () => queue()?.context ?? null,
             onCleaner: (who) => cleaners.push(who),
           }).filter(overrides.only ?? (() => true)),

@@ -18,6 +18,17 @@ export const BATCH: ReportedBatch = {
   submitter: "anna",
 };
 
+/** Sweeps that wait for nothing; no key. */
+export const QUICK_SETTINGS = {
+  SWEEP_INTERVAL_MS: 100,
+  CLEAN_UP_INTERVAL_MS: 100,
+  MAIL_OPERATORS: [],
+  AUDIT_RETENTION_DAYS: 90,
+  AUDIT_KEY_FILE: undefined,
+  AUDIT_LOST_UP_TO: 0,
+  AUDIT_INTERVAL_MS: 3_600_000,
+};
+
 export const NOW_MS = Date.UTC(2024, 4, 1, 12, 0, 0);
 
 export function reported(number: number, overrides: Partial<ReportedJob> = {}): ReportedJob {

@@ -1,5 +1,6 @@
 /** One process of the fleet: where it listens and what it is told. */
 import { join } from "node:path";
+import { auditKeyFile, auditPublicKeysFile } from "./audit-key.ts";
 import { peerSecretFile, serviceTokenFile } from "./job-secrets.ts";
 import { SERVICES, type ServiceName, type ServiceRow } from "./services.ts";
 import { tokensFile } from "./tokens.ts";
@@ -99,6 +100,7 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
   admin: (dataDir, urlOf) => ({
     MAIL_OUTBOX_DIR: join(dataDir, "outbox"),
     LOGS_DIR: join(dataDir, "logs"),
+    AUDIT_PUBLIC_KEYS_FILE: auditPublicKeysFile(dataDir),
     JOB_API_URL: urlOf("job-api"),
     INTAKE_URL: urlOf("batch-intake"),
   }),
@@ -106,6 +108,7 @@ const OWN_PARTS: Readonly<Partial<Record<ServiceName, OwnParts>>> = {
     JOB_API_URL: urlOf("job-api"),
     JOB_API_TOKEN_FILE: serviceTokenFile(dataDir, "scheduler"),
   }),
+  reporter: (dataDir) => ({ AUDIT_KEY_FILE: auditKeyFile(dataDir) }),
   "job-api": (dataDir) => ({
     JOB_STORE_DIR: join(dataDir, "job-store"),
     JOB_PEER_SECRET_FILE: peerSecretFile(dataDir),

@@ -7,6 +7,7 @@ import { prepareDataFolder } from "./data-folder.ts";
 import { type FirstTree, prepareTree } from "./first-tree.ts";
 import { fleetFile, writeFleetFile } from "./fleet-file.ts";
 import { type Instance, planInstances } from "./instances.ts";
+import { prepareAuditKey } from "./audit-key.ts";
 import { prepareJobSecrets } from "./job-secrets.ts";
 import { type Options, parseOptions, USAGE } from "./options.ts";
 import { untilReady } from "./ready.ts";
@@ -53,6 +54,7 @@ async function main(options: Options): Promise<Result> {
   const instances = await planInstances({ dataDir, zookeeper: zookeeper.connect, scale: options.scale, choosePort });
   const tokens = await prepareTokens(dataDir, Date.now());
   await prepareJobSecrets(dataDir, tokens);
+  await prepareAuditKey(dataDir);
   await writeFleetFile(dataDir, fleetFile(zookeeper.connect, instances, tokens));
   const supervisor = supervise(instances, screen.say);
   const ended = new AbortController();

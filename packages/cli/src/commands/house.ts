@@ -1,11 +1,22 @@
 /** Audit, nodes, mails, and who one is. */
-import { ADMIN, type AuditView } from "@sluice/wire";
+import { ADMIN, type AuditVerdict, type AuditView } from "@sluice/wire";
 import { type Command, toAdmin } from "../command.ts";
 import { refuse } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { LIST_OPTIONS, readPages } from "../pages.ts";
 import { safe, safeLines } from "../output/text.ts";
 import { moreNote, showMails } from "./batches.ts";
+
+const wholeAudit = ({ records, archived, anchors, signatures, left }: AuditVerdict): string =>
+  [
+    `The chain of ${records} records is whole.`,
+    ...(archived === 0
+      ? []
+      : [`${archived} of them are in the archive, behind ${anchors} anchors (signatures: ${signatures}).`]),
+    ...(left === null
+      ? []
+      : [`The archive keeps ${left.records} more (${left.first} to ${left.last}) of a past that a restore has left.`]),
+  ].join("\n");
 
 const audit = { permission: ADMIN.audit.permission, talksTo: toAdmin } as const;
 
@@ -76,10 +87,8 @@ export const HOUSE_COMMANDS: readonly Command[] = [
     async run(context) {
       const answer = await context.admin.call(ADMIN.auditCheck, {});
       if (!answer.ok) return refuse(context, answer);
-      const { whole, records, problem } = answer.value;
-      const message = whole
-        ? `The chain of ${records} records is whole.`
-        : `The chain is broken: ${safe(problem ?? "")}`;
+      const { whole, problem } = answer.value;
+      const message = whole ? wholeAudit(answer.value) : `The chain is broken: ${safe(problem ?? "")}`;
       context.printer.done(answer.value, whole ? "whole" : "broken", message);
       return whole ? EXIT.ok : EXIT.attention;
     },

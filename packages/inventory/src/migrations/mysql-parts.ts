@@ -1,6 +1,6 @@
-import { type Kysely, sql } from "kysely";
+import { type QueryExecutorProvider, sql } from "kysely";
 
-type Database = Kysely<unknown>;
+type Database = QueryExecutorProvider;
 
 export const ID = "id bigint not null auto_increment primary key";
 export const TIME = "varchar(40) not null";

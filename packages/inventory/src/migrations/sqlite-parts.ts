@@ -1,6 +1,6 @@
 import type { CreateTableBuilder, Kysely } from "kysely";
 
-type Database = Kysely<unknown>;
+type Database = Pick<Kysely<unknown>, "schema">;
 
 export const table = (db: Database, name: string): CreateTableBuilder<string, "id"> =>
   db.schema

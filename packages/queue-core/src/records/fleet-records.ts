@@ -103,6 +103,21 @@ export const AuditRecordSchema = z.object({
 });
 export type AuditRecord = z.infer<typeof AuditRecordSchema>;
 
+/** Up to where the audit stands in the archive, signed, and up to where it is removed from the tree. */
+export const AuditAnchorSchema = z.looseObject({
+  fleet: text,
+  number: z.number().int().min(1),
+  /** SHA-256 of the bytes of record `number`. */
+  hash: text,
+  at: text,
+  /** Which key signed fleet, number, hash and at. */
+  key: text,
+  signature: text,
+  /** Records up to here are removed. They are fewer than `number` while the removal is in progress. */
+  removed: z.number().int().min(0),
+});
+export type AuditAnchor = z.infer<typeof AuditAnchorSchema>;
+
 /** A bearer token as it is kept: enough to check one, nothing to make one from. Roles are the affair of @sluice/access. */
 export const TokenSchema = z.object({
   id: z.string().regex(/^[a-z0-9]{12}$/),

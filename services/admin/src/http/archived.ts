@@ -18,9 +18,13 @@ import {
 import { callbackOf } from "../views/callback.ts";
 import { readerOf } from "../views/reader.ts";
 import { nothing } from "./answers.ts";
+import type { AuditReading } from "../house/audit-list.ts";
 import type { Seen } from "./serve.ts";
 
-export type Archive = Pick<Inventory, "findArchivedBatch" | "findArchivedJob" | "listArchivedJobs">;
+export type Archive = Pick<
+  Inventory,
+  "findArchivedBatch" | "findArchivedJob" | "listArchivedJobs" | keyof AuditReading
+>;
 
 const UNREADABLE = { problem: problem("INTERNAL_ERROR", "what the archive has of it cannot be read") } as const;
 const NO_ARCHIVE = {

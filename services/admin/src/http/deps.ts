@@ -34,4 +34,6 @@ export interface AdminSettings {
   readonly workingDir: string;
   readonly outboxDir: string | null;
   readonly logsDir: string | null;
+  /** Whose signatures below the audit count. */
+  readonly auditKeysFile: string | null;
 }

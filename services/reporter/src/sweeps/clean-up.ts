@@ -1,4 +1,12 @@
-import { type BatchId, type BatchState, choreDone, expireKeys, paths, type QueueContext } from "@sluice/queue-core";
+import {
+  type BatchId,
+  type BatchState,
+  choreDone,
+  expectChore,
+  expireKeys,
+  paths,
+  type QueueContext,
+} from "@sluice/queue-core";
 import type { Sweep, SweepContext } from "@sluice/stage-runtime";
 import type { Cleaner } from "../cleaner.ts";
 import { cleanUp, type CleanUpParts, type RecycleArea } from "../clean-up.ts";
@@ -18,6 +26,7 @@ export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: Cle
   name: "clean-up",
   everyMs: options.everyMs,
   async run(ctx) {
+    for (const chore of ["clean-up", "archive"] as const) await expectChore(ctx.queue.session, chore);
     await finishOthersWork(parts.recycled, ctx);
     const isOurs = await cleaner.isOurs(ctx.queue.session, ctx.log);
     const states = isOurs ? OVER : [];
@@ -38,9 +47,22 @@ export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: Cle
     const forgotten = await expireKeys(ctx.queue);
     if (forgotten > 0) ctx.log.info({ keys: forgotten }, "old submission keys forgotten");
     await choreDone(ctx.queue.session, "clean-up");
-    if (isOurs && kept === 0) await choreDone(ctx.queue.session, "archive");
+    if (kept === 0 && (await ordersMove(ctx.queue))) await choreDone(ctx.queue.session, "archive");
   },
 });
+
+/** An order is carried out within seconds, and stands for as long as the archive refuses its batch. */
+const ORDER_STANDS_MAX_MS = 600_000;
+
+/** Where a job-runner orders the clean-ups, the orders tell whether batches are archived. */
+async function ordersMove({ session }: QueueContext): Promise<boolean> {
+  const listed = await session.children(paths.cleanUps);
+  if (!listed.ok) return false;
+  const orders = await session.readMany(listed.value.names.map((name) => ({ get: `${paths.cleanUps}/${name}` })));
+  if (!orders.ok) return false;
+  const limit = session.serverNowMs() - ORDER_STANDS_MAX_MS;
+  return orders.value.every((order) => order.kind !== "node" || order.node.stat.ctime > limit);
+}
 
 /** Since when a batch is over stands in its index entry, which is made by the move, by the server's clock. null = no answer. */
 async function expired(

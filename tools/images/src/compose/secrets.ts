@@ -1,5 +1,5 @@
 /** The secrets of a compose fleet, as files: made once, kept as long as the fleet's data. */
-import { randomBytes } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,6 +28,8 @@ export async function provideSecrets({ folder, database }: SecretsOptions): Prom
   await keep(folder, "grafana_password", newPassword);
   const url = `mysql://sluice:${password}@${database.host}:${database.port}/inventory`;
   await keep(folder, "inventory_url", () => url);
+  const key = await keep(folder, "audit_key", newAuditKey);
+  await keep(folder, "audit_public_keys", () => publicPart(key));
   const tokens = await provideTokens(folder);
   for (const role of SERVICES_ROLES) await write(folder, `${role}_token`, tokens[role], 0o444);
   return tokens;
@@ -61,6 +63,11 @@ async function provideTokens(folder: string): Promise<RoleTokens> {
   await write(folder, PLAIN_TOKENS, `${JSON.stringify(tokens, null, 2)}\n`, 0o400);
   return tokens;
 }
+
+const newAuditKey = (): string =>
+  generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const publicPart = (pem: string): string =>
+  createPublicKey(createPrivateKey(pem)).export({ type: "spki", format: "pem" }).toString();
 
 const newPassword = (): string => randomBytes(18).toString("hex");
 
