@@ -14,6 +14,8 @@ export interface RunArchive {
   runsOf(id: number, most: number): Promise<readonly EndedRun[]>;
   /** Those that were kept last first. A page may be short, or empty, and yet have a next. */
   list(shard: number, asked: RunsAsked): Promise<RunPage>;
+  /** No run of these jobs is left when it returns. */
+  forget(shard: number, ids: ReadonlySet<number>): Promise<void>;
   /** What is kept from now on is news to who asks with this `since`. */
   head(shard: number): string;
 }

@@ -1,8 +1,9 @@
 /** What is known of runs that have ended, in the tree and in the archive, on a real ZooKeeper. */
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { readTransactions, testZooKeeper, type TestZooKeeper } from "@sluice/testkit";
+import { readTransactions, testZooKeeper, type TestZooKeeper, tree } from "@sluice/testkit";
 import { checkQueue } from "../src/check/check.ts";
 import type { ShardOwner } from "../src/owner/owner.ts";
+import { paths } from "../src/paths.ts";
 import type { NewJob } from "../src/shard/commands.ts";
 import type { JobRecord, RunView } from "../src/shard/views.ts";
 import { MemoryArchive } from "./support/memory-archive.ts";
@@ -83,7 +84,7 @@ describe("a job that has ended", () => {
     expect(await describeJob(999)).toBe(404);
   });
 
-  test("and lives tells both, newest run first; one that failed and was deleted is FAILED", async () => {
+  test("and lives tells both, newest run first", async () => {
     const id = await run("b", { exitCode: 500, result: "once" }, "RetryJob");
     const { token } = takenOf(await owner.ask(command("GetJob", { name: "b" })))!;
     await owner.ask(command("FailJob", { jobID: id, lease: token, exitCode: 400, result: "no" }));
@@ -92,8 +93,82 @@ describe("a job that has ended", () => {
       { outcome: "retried", exit: 500 },
     ];
     expect(await describeJob(id)).toMatchObject({ state: "FAILED", exit: 400, result: "no", runs });
-    await owner.ask(command("DeleteJob", { jobID: id }));
     expect(await describeJob(id)).toMatchObject({ state: "FAILED", exit: 400, runs });
+  });
+});
+
+describe("DeleteJob removes all trace", () => {
+  const gone = async (...ids: readonly number[]): Promise<void> => {
+    for (const id of ids) expect(await describeJob(id)).toBe(404);
+    const listed = await listRuns(undefined, 1_000);
+    expect(listed.filter(({ jobID }) => ids.includes(jobID))).toEqual([]);
+    expect(archive.kept.filter(({ id }) => ids.includes(id))).toEqual([]);
+    const nodes = await tree(process.session, { under: [paths.done(0)] });
+    expect(Object.keys(nodes).filter((path) => ids.some((id) => path.includes(`/${id}-`)))).toEqual([]);
+  };
+  const deleted = async (jobID: number): Promise<string> => {
+    const answer = await owner.ask(command("DeleteJob", { jobID }));
+    expect(answer?.content).toEqual({ kind: "none" });
+    return `${answer?.status.code ?? 0} ${answer?.status.text ?? ""}`;
+  };
+
+  test("of a job whose runs are in the archive, in the tree of an earlier term, and in this one's", async () => {
+    const id = await run("e", { exitCode: 500, result: "r".repeat(2_000) }, "RetryJob");
+    const other = await run("e-other");
+    const again = async (verb: string): Promise<void> => {
+      const { token } = takenOf(await owner.ask(command("GetJob", { name: "e" })))!;
+      await owner.ask(command(verb, { jobID: id, lease: token, exitCode: 500, result: "s".repeat(2_000) }));
+    };
+    await owner.emptyArchive(-2 * 3_600_000);
+    await again("RetryJob");
+    owner = await process.own({ archive });
+    await again("FailJob");
+    expect(await describeJob(id)).toMatchObject({ state: "FAILED", runs: [{}, {}, {}] });
+    expect(await deleted(id)).toBe("200 OK");
+    await gone(id);
+    expect(await deleted(id)).toBe("404 No job with this jobID");
+    expect(await describeJob(other)).toMatchObject({ runs: [{}] });
+    owner = await process.own({ archive });
+    await gone(id);
+  });
+
+  test("of a job that has finished, and so has left the queue; not of another tenant's", async () => {
+    const id = await run("f", { result: "secret" });
+    expect((await owner.ask({ verb: "DeleteJob", tenant: "other", id }))?.status.code).toBe(404);
+    expect(await describeJob(id)).toMatchObject({ state: "FINISHED" });
+    expect(await deleted(id)).toBe("200 OK");
+    await gone(id);
+    expect(await deleted(id)).toBe("404 No job with this jobID");
+  });
+
+  test("of its children too", async () => {
+    const parent = idOf(await owner.ask(command("CreateJob", { name: "parent" })));
+    const take = async (name: string): Promise<string> => takenOf(await owner.ask(command("GetJob", { name })))!.token;
+    const lease = await take("parent");
+    const child = idOf(await owner.ask(command("CreateJob", { name: "child", parentJobID: parent })));
+    await owner.ask(command("FinishJob", { jobID: parent, lease }));
+    await owner.ask(command("FinishJob", { jobID: child, lease: await take("child"), result: "secret" }));
+    expect(await describeJob(child)).toMatchObject({ state: "FINISHED", runs: [{}] });
+    expect(await deleted(parent)).toBe("200 OK");
+    await gone(parent, child);
+  });
+
+  test("is not certain while the archive cannot be written: the same command again does the rest", async () => {
+    const id = await run("g", { exitCode: 400 }, "FailJob");
+    await owner.emptyArchive(-2 * 3_600_000);
+    archive.problem = new Error("no space left");
+    expect(await owner.ask(command("DeleteJob", { jobID: id }))).toBeNull();
+    archive.problem = null;
+    expect(await deleted(id)).toBe("200 OK");
+    await gone(id);
+  });
+
+  test("but the end of a schedule keeps what is known of its runs", async () => {
+    const id = idOf(await owner.ask(command("CreateJob", { name: "h", repeat: "FINISHED, +1 HOUR" })));
+    const { token } = takenOf(await owner.ask(command("GetJob", { name: "h" })))!;
+    await owner.ask(command("FinishJob", { jobID: id, lease: token }));
+    expect((await owner.ask(command("DeleteJob", { jobID: id, afterRun: "true" })))?.status.code).toBe(200);
+    expect(await describeJob(id)).toMatchObject({ state: "FINISHED", runs: [{}] });
   });
 });
 

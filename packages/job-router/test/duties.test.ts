@@ -13,6 +13,7 @@ const archive: RunArchive = {
   },
   runsOf: () => Promise.resolve([]),
   list: () => Promise.resolve({ runs: [], next: null }),
+  forget: () => Promise.resolve(),
   head: () => "",
 };
 

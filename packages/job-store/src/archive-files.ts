@@ -2,7 +2,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import type { EndedRun } from "@sluice/job-queue";
 import { parseRun } from "./runs/line.ts";
-import { isMissing } from "./runs/segment-file.ts";
+import { isBlank, isMissing } from "./runs/segment-file.ts";
 
 export interface ArchiveFile {
   readonly name: string;
@@ -32,7 +32,7 @@ export async function readRuns(path: string, onBad: (line: string) => void): Pro
     if (isMissing(error)) return "";
     throw error;
   });
-  const lines = text.split("\n").filter((line) => line !== "");
+  const lines = text.split("\n").filter((line) => !isBlank(line));
   return lines.flatMap((line) => {
     const run = parseRun(line);
     if (run === null) onBad(line);

@@ -74,6 +74,11 @@ export class Archive implements RunArchive {
     return { runs, next: (await blocks.isEmpty()) ? null : BLOCKS };
   }
 
+  async forget(shard: number, ids: ReadonlySet<number>): Promise<void> {
+    const { segments, blocks } = this.#of(shard);
+    this.#blobNames.searchAgain([...(await segments.forget(ids)), ...(await blocks.forget(ids))]);
+  }
+
   head(shard: number): string {
     return printPlace(this.#of(shard).segments.head());
   }

@@ -14,13 +14,25 @@ interface Searched {
 
 export class BlobNames {
   #files = new Map<string, Searched>();
+  /** Since it was last asked. */
+  readonly #changed = new Set<string>();
 
   async of(paths: readonly string[]): Promise<ReadonlySet<string>> {
     const files = new Map<string, Searched>();
     for (const path of paths) files.set(path, await this.#search(path));
-    // Purged ones are forgotten.
+    // Purged ones are forgotten, and what was changed meanwhile.
+    for (const path of this.#changed) files.delete(path);
+    this.#changed.clear();
     this.#files = files;
     return new Set([...files.values()].flatMap(({ names }) => names));
+  }
+
+  /** Something was taken out of these. */
+  searchAgain(paths: readonly string[]): void {
+    for (const path of paths) {
+      this.#files.delete(path);
+      this.#changed.add(path);
+    }
   }
 
   async #search(path: string): Promise<Searched> {

@@ -3,6 +3,7 @@ import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { blockOf, type EndedRun } from "@sluice/job-queue";
 import { lastWriteOf, listFiles, readRuns } from "./archive-files.ts";
+import { blankRuns, linesOf } from "./runs/blank.ts";
 import { afterKey, keyOf, newestFirst, parseKey, printKey } from "./page-key.ts";
 
 export interface BlockPage {
@@ -43,6 +44,17 @@ export class BlockArchive {
       if (runs.length >= limit && last !== undefined) return { runs, next: printKey(keyOf(last)) };
     }
     return { runs, next: null };
+  }
+
+  /** Answers the files in which runs of these jobs stood. */
+  async forget(ids: ReadonlySet<number>): Promise<readonly string[]> {
+    const blocks = new Set([...ids].map(blockOf));
+    const changed: string[] = [];
+    for (const { name } of (await listFiles(this.#folder)).filter(({ block }) => blocks.has(block))) {
+      const path = join(this.#folder, name);
+      if (await blankRuns(path, await linesOf(path), ids)) changed.push(path);
+    }
+    return changed;
   }
 
   async paths(): Promise<readonly string[]> {

@@ -1,5 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { appendFile, mkdir, mkdtemp, readdir, rename, rm, truncate, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EndedRun, RunsAsked } from "@sluice/job-queue";
@@ -223,6 +236,68 @@ describe("the archive", () => {
     expect(await archive.namedBlobs()).toEqual(new Set([one, two]));
     expect(await open("api-2").purge(Date.now() + 30 * DAY_MS)).toBe(1);
     expect(await archive.namedBlobs()).toEqual(new Set());
+  });
+
+  describe("forgets jobs", () => {
+    const bytesIn = async (): Promise<string> => {
+      const all = await Promise.all((await files()).map((name) => readFile(join(folder, "00", name))));
+      return Buffer.concat(all).toString("latin1");
+    };
+
+    test.each([
+      ["in a segment that is written to", 1e9, false],
+      ["in those that are complete", 400, false],
+      ["in those that other processes left", 1e9, true],
+    ])("%s, and leaves all others where they are", async (_, bytes, isLeft) => {
+      const writer = open("api-1", bytes);
+      for (let n = 1; n <= 12; n++)
+        await writer.keep(0, [run(1 + (n % 3), `1.${n}`, n, `secret of ${1 + (n % 3)}`)], false);
+      const archive = isLeft ? open("api-2") : writer;
+      const others = (await everything(archive, 0)).filter((id) => !id.startsWith("2-"));
+      await archive.forget(0, new Set([2, 9]));
+      for (const reader of [archive, writer, open("api-3")]) {
+        expect(await reader.runsOf(2, 50)).toEqual([]);
+        for (const limit of [1, 3, 100]) expect(await everything(reader, 0, { limit })).toEqual(others);
+      }
+      expect(await bytesIn()).not.toContain("secret of 2");
+      // Runs that come later are read where they stand.
+      await archive.keep(0, [run(4, "1.13", 13)], false);
+      expect(await everything(open("api-4"), 0)).toEqual(["4-1.13", ...others]);
+      expect(bad).toEqual([]);
+    });
+
+    test("in files of an earlier version, and their blobs are named no more", async () => {
+      await mkdir(join(folder, "00"));
+      const sha256 = "c".repeat(64);
+      const named = (id: number): string =>
+        `{"id":${id},"token":"1.1","done":{"name":"n","tenant":"default","created":1,"ended":2,"resultRef":{"sha256":"${sha256}","bytes":9}}}\n`;
+      await writeFile(join(folder, "00", "0.api-1.0.jsonl"), named(1) + named(2));
+      const archive = open();
+      expect(await archive.namedBlobs()).toEqual(new Set([sha256]));
+      await archive.forget(0, new Set([1]));
+      expect(await everything(archive, 0)).toEqual(["2-1.1"]);
+      await archive.forget(0, new Set([2]));
+      expect([await everything(archive, 0), await archive.namedBlobs()]).toEqual([[], new Set()]);
+      expect(bad).toEqual([]);
+    });
+
+    test("again after a crash in the middle of a line; their files are purged when they would have been", async () => {
+      const archive = open("api-1", 1);
+      for (const id of [1, 2]) await archive.keep(0, [run(id, "1.1", id, "secret")], false);
+      const path = join(
+        folder,
+        "00",
+        (await files()).find((name) => name.endsWith(".jsonl"))!,
+      );
+      const handle = await openFile(path, "r+");
+      await handle.write("     ", 0);
+      await handle.close();
+      await utimes(path, NOW / 1_000, NOW / 1_000);
+      await open("api-2").forget(0, new Set([1]));
+      expect((await readFile(path, "utf8")).trim()).toBe("");
+      expect((await stat(path)).mtimeMs).toBe(NOW);
+      expect(await everything(open("api-3"), 0)).toEqual(["2-1.1"]);
+    });
   });
 
   test("is not written under a name that is no name of a file", () => {

@@ -29,6 +29,7 @@ export function wireReplyOf({ status, content }: Reply, shown: Shown): WireReply
 function contentOf(content: Content, shown: Shown): string {
   switch (content.kind) {
     case "none":
+    case "deleted":
       return "";
     case "ids":
       return content.single ? `{"jobID":${content.ids[0]}}` : `{"jobIDs":[${content.ids.join(",")}]}`;

@@ -10,6 +10,7 @@ const print = (text: string): string => JSON.stringify(text);
 export function jsonOf(content: Content): string {
   switch (content.kind) {
     case "none":
+    case "deleted":
       return "{}";
     case "ids":
       return content.single ? `{"jobID":${content.ids[0]}}` : `{"jobIDs":[${content.ids.join(",")}]}`;

@@ -4,10 +4,9 @@
  */
 import type { Op, Session } from "@sluice/zookeeper";
 import { ENDED_IN_TREE, type EndedInTree, STEP_JOBS } from "../limits.ts";
-import { paths } from "../paths.ts";
 import type { EndedRun, RunArchive } from "../run-archive.ts";
-import { pathOf, type Reading, readRuns } from "./done-entries.ts";
 import { type DoneEntry, type DoneIndex, HOUR_MS, hourOf } from "./done-index.ts";
+import { deleteLeaving, type Leaving, readLeaving } from "./leaving.ts";
 
 export interface ArchivistHooks {
   readonly onArchived?: (runs: number) => void;
@@ -38,11 +37,6 @@ const AHEAD = { usual: 4, behind: 12 };
 /** Slices are so many times larger when there is much to catch up with. */
 const BEHIND_SLICES = 4;
 
-interface Leaving {
-  readonly entry: DoneEntry;
-  readonly reading: Reading;
-}
-
 export class Archivist {
   readonly #ports: ArchivistPorts;
   readonly #limits: EndedInTree;
@@ -67,7 +61,7 @@ export class Archivist {
     const { size, bytes: held } = this.#ports.index;
     if (this.#isBusy || this.#isOver || (size < runs + sliceRuns && held <= bytes + sliceBytes)) return;
     this.#isBusy = true;
-    this.#inTurn(() => this.#leave(() => this.#isTooMuch()))
+    this.inTurn(() => this.#leave(() => this.#isTooMuch()))
       .then(() => this.#rest(null))
       .catch((error: unknown) => {
         this.#ports.hooks?.onFailure?.(error);
@@ -79,7 +73,7 @@ export class Archivist {
   /** Runs that ended longer ago than this. Answers how many left. */
   empty(olderThanMs: number): Promise<number> {
     const before = this.#ports.now() - olderThanMs;
-    return this.#inTurn(() => this.#leave((oldest) => endOf(oldest) <= before));
+    return this.inTurn(() => this.#leave((oldest) => endOf(oldest) <= before));
   }
 
   stop(): void {
@@ -112,7 +106,8 @@ export class Archivist {
       });
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** While nothing is on its way from the tree to the archive. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => undefined);
     return done;
@@ -150,10 +145,11 @@ export class Archivist {
 
   /** What is on disk now, and what cannot be; null: there is nothing, or the term is over. */
   async #keep(slice: readonly DoneEntry[]): Promise<readonly Leaving[] | null> {
-    const { archive, shard, written, hooks } = this.#ports;
+    const { archive, session, shard, written, hooks } = this.#ports;
     // What is not in the tree yet may never be.
     if (slice.length === 0 || !(await written())) return null;
-    const leaving = await this.#read(slice);
+    const leaving = await readLeaving(session, shard, slice);
+    if (leaving === null) throw new Error("the tree's archive could not be read");
     const runs = leaving.flatMap(({ reading }): EndedRun[] => (typeof reading === "string" ? [] : [reading.run]));
     await archive.keep(shard, runs, this.#inherited > 0);
     this.#inherited = Math.max(0, this.#inherited - slice.length);
@@ -161,51 +157,17 @@ export class Archivist {
     return leaving;
   }
 
-  async #read(slice: readonly DoneEntry[]): Promise<readonly Leaving[]> {
-    const { session, shard } = this.#ports;
-    const unknown = slice.filter(({ done }) => done === null);
-    const found = new Map<DoneEntry, Reading>();
-    for (let from = 0; from < unknown.length; from += STEP_JOBS) {
-      const some = unknown.slice(from, from + STEP_JOBS);
-      const read = await readRuns(session, shard, some, "whole");
-      if (read === "silence") throw new Error("the tree's archive could not be read");
-      some.forEach((entry, n) => found.set(entry, read[n] ?? "missing"));
-    }
-    return slice.map((entry) => {
-      const { id, token, done } = entry;
-      const path = pathOf(shard, entry);
-      return {
-        entry,
-        reading: done === null ? (found.get(entry) ?? "missing") : { run: { id, token, done }, nodes: [path] },
-      };
-    });
-  }
-
   /** Small transactions, so that others find their place between them. False: the term is over. */
   async #delete(leaving: readonly Leaving[]): Promise<boolean> {
-    const { written } = this.#ports;
+    const { written, hooks } = this.#ports;
     const under: Promise<boolean>[] = [];
     for (let from = 0; from < leaving.length; from += STEP_JOBS) {
-      this.#deleteNodes(leaving.slice(from, from + STEP_JOBS));
+      deleteLeaving({ ...this.#ports, onUnreadable: hooks?.onUnreadable }, leaving.slice(from, from + STEP_JOBS));
       under.push(written());
       const most = this.#isBehind() ? AHEAD.behind : AHEAD.usual;
       if (under.length >= most && !((await under.shift()) ?? true)) return false;
     }
     return written();
-  }
-
-  /** Decided and written in one go: a directory that was emptied here may be made anew by whatever ends next. */
-  #deleteNodes(leaving: readonly Leaving[]): void {
-    const { index, shard, write, hooks } = this.#ports;
-    const gone: string[] = [];
-    const left: DoneEntry[] = [];
-    for (const { entry, reading } of leaving) {
-      if (reading === "unreadable") hooks?.onUnreadable?.(pathOf(shard, entry));
-      else left.push(entry);
-      if (typeof reading !== "string") for (const node of reading.nodes) gone.push(node);
-    }
-    for (const directory of index.empty(left)) gone.push(paths.doneDirectory(shard, directory));
-    if (gone.length > 0) write(gone.map((path): Op => ({ op: "delete", path, version: 0 })));
   }
 }
 

@@ -121,6 +121,17 @@ export class DoneIndex {
     this.#first = 0;
   }
 
+  /** They are nobody's any more, wherever they stand. */
+  remove(entries: readonly DoneEntry[]): void {
+    const gone = new Set(entries);
+    this.#entries = [...this.all()].filter((entry) => !gone.has(entry));
+    this.#first = 0;
+    for (const entry of gone) {
+      this.#bytes -= entry.bytes;
+      this.#forget(entry);
+    }
+  }
+
   /** Their nodes are about to go. Answers which directories are empty then, and go with them. */
   empty(entries: readonly DoneEntry[]): readonly string[] {
     const emptied: string[] = [];

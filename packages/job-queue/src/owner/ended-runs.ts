@@ -2,11 +2,12 @@
 import type { Op, Session } from "@sluice/zookeeper";
 import type { EndedInTree } from "../limits.ts";
 import type { RunArchive } from "../run-archive.ts";
-import type { Command } from "../shard/commands.ts";
+import type { Command, DeleteJob } from "../shard/commands.ts";
 import { type Reply, reply } from "../shard/views.ts";
 import { STATUS } from "../shard/statuses.ts";
 import { Archivist, type ArchivistHooks } from "./archive.ts";
 import type { DoneIndex } from "./done-index.ts";
+import { type ForgetPorts, forgetRuns } from "./forget-runs.ts";
 import { History } from "./history.ts";
 
 export interface ArchiveHooks extends ArchivistHooks {
@@ -35,6 +36,7 @@ export class EndedRuns {
   readonly #history: History;
   readonly #archivist: Archivist | null;
   readonly #unreadable: string[] = [];
+  readonly #forgetting: ForgetPorts;
 
   constructor({ archive, hooks = {}, limits, ...ports }: EndedRunsPorts) {
     this.#index = ports.index;
@@ -47,6 +49,7 @@ export class EndedRuns {
         hooks.onUnreadable?.(path);
       },
     };
+    this.#forgetting = { ...ports, archive: archive ?? null, onUnreadable: noting.onUnreadable };
     this.#archivist =
       archive === undefined ? null : new Archivist({ ...ports, archive, hooks: noting, ...(limits && { limits }) });
   }
@@ -65,7 +68,31 @@ export class EndedRuns {
   answer(command: Command, answer: Reply): Reply | Promise<Reply | null> {
     if (command.verb === "DescribeJob") return this.#history.describe(command, answer);
     if (command.verb === "ListRuns") return this.#history.list(command);
+    if (command.verb === "DeleteJob") return this.#deleted(command, answer);
     return mayHaveEnded(command, answer) ? this.#endAgain(command, answer) : answer;
+  }
+
+  /** Its job is gone when this is asked: the answer is given when its runs are gone, too. Those of a job that was gone before are a trace of it. */
+  #deleted({ tenant, id, afterRun }: DeleteJob, answer: Reply): Reply | Promise<Reply | null> {
+    const { status, content } = answer;
+    if (content.kind === "deleted") return this.#forget(new Set(content.ids), reply(status));
+    if (status.code !== STATUS.noSuchJob.code || afterRun === true) return answer;
+    return this.#history.hasRuns(tenant, id).then((has) => {
+      if (has === null) return null;
+      return has ? this.#forget(new Set([id]), reply(STATUS.ok)) : answer;
+    });
+  }
+
+  /** Null: some may be left. */
+  async #forget(ids: ReadonlySet<number>, answer: Reply): Promise<Reply | null> {
+    if (ids.size === 0) return answer;
+    const work = (): Promise<boolean> => forgetRuns(this.#forgetting, ids);
+    try {
+      return (await (this.#archivist?.inTurn(work) ?? work())) ? answer : null;
+    } catch (error) {
+      this.#hooks.onFailure?.(error);
+      return null;
+    }
   }
 
   /** Nothing more comes in while what has ended cannot leave. */

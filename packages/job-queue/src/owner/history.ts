@@ -69,6 +69,12 @@ export class History {
     return runs?.some((run) => run.token === token && run.done.tenant === tenant) ?? null;
   }
 
+  /** Of a job that is gone. Null: nobody answers. */
+  async hasRuns(tenant: string, id: number): Promise<boolean | null> {
+    const runs = await this.#runsOf(id, tenant);
+    return runs === null ? null : runs.length > 0;
+  }
+
   /** A page that leads on may have fewer runs than were asked for, even none: those read were not wanted. */
   async list({ tenant, names, after, limit }: ListRuns): Promise<Answer> {
     const matches = names?.map(parseNames);

@@ -68,13 +68,15 @@ export function deleteJob(shard: Shard, command: DeleteJob, now: number): Reply 
   const children = [...shard.family(id).ids];
   if (shard.stateOf(job) === "PAUSED" && job.parent === undefined) return reply(STATUS.deletePaused);
   if (children.some((child) => shard.job(child)?.lease !== undefined)) return reply(STATUS.deletePaused);
+  const haveRun = [id, ...children].filter((each) => shard.job(each)?.lastRun !== undefined);
   // Its children go with it; many of them in steps, and their parent, which says that they are gone, last.
   for (const child of children) if (children.length <= STEP_JOBS) shard.remove(child);
   const many = children.length > STEP_JOBS;
   if (many) for (const child of children) shard.bury(child);
   removeParent(shard, id, job, many ? { cleared: (job.cleared ?? 0) + 1 } : clearEnded(shard, id, job), now);
   wakeParentOf(shard, job, now);
-  return reply(STATUS.ok);
+  // The end of a schedule is no wish to forget its runs.
+  return command.afterRun === true ? reply(STATUS.ok) : reply(STATUS.ok, { kind: "deleted", ids: haveRun });
 }
 
 export function requeueJobs(shard: Shard, command: RequeueJobs, now: number): Reply {

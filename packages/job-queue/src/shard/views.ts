@@ -133,7 +133,9 @@ export type Content =
   /** `usage`: of a peer of an older version there is none. */
   | { readonly kind: "counts"; readonly types: readonly TypeCounts[]; readonly usage?: readonly TenantUsage[] }
   | { readonly kind: "block"; readonly first: number; readonly last: number }
-  | { readonly kind: "lost" | "released"; readonly ids: readonly number[] };
+  | { readonly kind: "lost" | "released"; readonly ids: readonly number[] }
+  /** Jobs that are gone, and have run. For the owner alone: it removes what is known of their runs. */
+  | { readonly kind: "deleted"; readonly ids: readonly number[] };
 
 export interface Reply {
   readonly status: Status;

@@ -3,7 +3,7 @@ import { shardOf } from "../../src/ids.ts";
 import type { EndedRun, RunArchive, RunPage, RunsAsked } from "../../src/run-archive.ts";
 
 export class MemoryArchive implements RunArchive {
-  readonly kept: EndedRun[] = [];
+  kept: EndedRun[] = [];
   /** Throws this instead of keeping. */
   problem: Error | null = null;
 
@@ -33,6 +33,12 @@ export class MemoryArchive implements RunArchive {
     const page = places.reverse().slice(0, limit);
     const runs = page.map((place) => ({ run: this.kept[place]!, isNews: place >= Number(since) }));
     return Promise.resolve({ runs, next: page.length < limit ? null : String(page.at(-1)) });
+  }
+
+  forget(_shard: number, ids: ReadonlySet<number>): Promise<void> {
+    if (this.problem !== null) return Promise.reject(this.problem);
+    this.kept = this.kept.filter(({ id }) => !ids.has(id));
+    return Promise.resolve();
   }
 
   head(): string {

@@ -31,13 +31,16 @@ export async function readAt(
       const line = await window.lineAt(offset);
       const run = line === null ? null : parseRun(line);
       if (run !== null) found.push({ offset, run });
-      else if (line !== null) onBad(line);
+      else if (line !== null && !isBlank(line)) onBad(line);
     }
     return found;
   } finally {
     await handle.close();
   }
 }
+
+/** A run that was forgotten. */
+export const isBlank = (line: string): boolean => line.trim() === "";
 
 export function nullIfMissing(error: unknown): null {
   if (isMissing(error)) return null;
@@ -115,7 +118,7 @@ function addLines(index: RunIndex, bytes: Buffer, onBad: (line: string) => void)
     const line = bytes.toString("utf8", from, end);
     const run = parseShort(line);
     if (run !== null) index.add(run, began + from);
-    else if (line !== "") onBad(line);
+    else if (!isBlank(line)) onBad(line);
     from = end + 1;
   }
   index.bytes = began + bytes.length;

@@ -1,6 +1,7 @@
 /** The runs of one shard, in segments: appended by this process, read by all. */
 import { open } from "node:fs/promises";
 import type { EndedRun } from "@sluice/job-queue";
+import { blankRuns } from "./blank.ts";
 import { Catalogue } from "./catalogue.ts";
 import { keyOf, type RunPlaces } from "./run-index.ts";
 import { nullIfMissing, readAt, type ReadAt } from "./segment-file.ts";
@@ -44,6 +45,28 @@ export class Segments {
     const kept = this.#writing.then(async () => this.#writer.append(mayBeThere ? await this.#missing(runs) : runs));
     this.#writing = kept.catch(() => undefined);
     return kept;
+  }
+
+  /** Answers the files in which runs of these jobs stood. */
+  forget(ids: ReadonlySet<number>): Promise<readonly string[]> {
+    const forgotten = this.#writing.then(() => this.#forget(ids));
+    this.#writing = forgotten.catch(() => undefined);
+    return forgotten;
+  }
+
+  async #forget(ids: ReadonlySet<number>): Promise<readonly string[]> {
+    const changed: string[] = [];
+    for (const segment of await this.#catalogue.segments()) {
+      const places = await this.#places(segment);
+      if (places === null || places.facts.count === 0) continue;
+      const { minId, maxId } = places.facts;
+      const offsets: number[] = [];
+      for (const id of ids)
+        if (id >= minId && id <= maxId) for (const offset of await places.ofJob(id, Infinity)) offsets.push(offset);
+      const path = runsPath(this.#ports.folder, segment);
+      if (await blankRuns(path, offsets, ids)) changed.push(path);
+    }
+    return changed;
   }
 
   /** Of one job, newest first. */
