@@ -31,9 +31,13 @@ const isTooLong = (issue: z.core.$ZodIssue): boolean =>
 
 /** Unknown keys are one issue in zod, but each is a fault of its own. */
 function itemsOf(issue: z.core.$ZodIssue, asPointer: boolean): ProblemItem[] {
-  if (issue.code !== "unrecognized_keys") return [{ ...place(issue.path, asPointer), detail: issue.message }];
+  if (issue.code !== "unrecognized_keys") return [{ ...place(issue.path, asPointer), detail: detailOf(issue) }];
   return issue.keys.map((key) => ({ ...place([...issue.path, key], asPointer), detail: "there is no such field" }));
 }
+
+/** zod's own words for what is missing speak of types. */
+const detailOf = (issue: z.core.$ZodIssue): string =>
+  issue.message.endsWith("received undefined") ? "is required" : issue.message;
 
 const place = (path: readonly PropertyKey[], asPointer: boolean): Pick<ProblemItem, "pointer" | "field"> =>
   asPointer ? { pointer: pointerOf(path) } : { field: path.map(String).join(".") };

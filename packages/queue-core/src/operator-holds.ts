@@ -19,6 +19,20 @@ function nameOf(target: HoldTarget): string {
   }
 }
 
+/** What a refusal says of a target: queue and stages are paused, collections held, workers drained. */
+function stateText(target: HoldTarget, how: string): string {
+  switch (target.kind) {
+    case "collection":
+      return `collection ${target.profile} is ${how} held`;
+    case "stage":
+      return `stage ${target.stage} is ${how} paused`;
+    case "worker":
+      return `worker ${target.worker} is ${how} draining`;
+    case "queue":
+      return `the queue is ${how} paused`;
+  }
+}
+
 /** Names of profiles and workers become parts of paths: letters, digits, dot, dash and underscore only. */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -46,7 +60,7 @@ export async function setHold(
   return await act(ctx, operator, `${target.kind}.hold`, nameOf(target), async (_op, who) => {
     const look = await lookAt(ctx, target);
     if ("kind" in look) return look;
-    if (look.node !== null) return { kind: "refused", why: `${nameOf(target)} is held already` };
+    if (look.node !== null) return { kind: "refused", why: stateText(target, "already") };
     const since = formatTimestamp(ctx.clock.nowMs());
     const hold = {
       by: who.name,
@@ -70,11 +84,11 @@ export async function releaseHoldIf(
   refusal: (hold: Hold | null) => string | null,
 ): Promise<ActionResult> {
   if (!isTheirs(operator, target)) return { kind: "not-found" };
-  if (!SAFE_NAME.test(nameOf(target))) return { kind: "refused", why: `${nameOf(target)} is not held` };
+  if (!SAFE_NAME.test(nameOf(target))) return { kind: "refused", why: stateText(target, "not") };
   return await act(ctx, operator, `${target.kind}.release`, nameOf(target), async () => {
     const look = await lookAt(ctx, target);
     if ("kind" in look) return look;
-    if (look.node === null) return { kind: "refused", why: `${nameOf(target)} is not held` };
+    if (look.node === null) return { kind: "refused", why: stateText(target, "not") };
     const why = refusal(look.hold);
     if (why !== null) return { kind: "refused", why };
     return { kind: "go", ops: releaseHoldOps(target, look.node, look.counter) };

@@ -61,7 +61,7 @@ test("a batch and a hold have no history: the audit tells", async () => {
   await changePriority(operator.ctx, PAUL, jobs[0]!, 9);
   expect(await setHold(operator.ctx, PAUL, { kind: "queue" })).toEqual({
     kind: "refused",
-    why: "ingest is held already",
+    why: "the queue is already paused",
     last: { actor: "olga", action: "queue.hold", at: AT },
   });
 });

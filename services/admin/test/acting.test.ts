@@ -215,7 +215,7 @@ describe("holds and pauses", () => {
     const { items } = valueOf(await olga.call(ADMIN.collections, {}));
     expect(items.find(({ name }) => name === COLLECTION)?.hold).toMatchObject({ by: "operator", why: WHY, until });
     const again = refusalOf(await olga.call(ADMIN.collectionAction, { params, body: HOLD }));
-    expect(again.detail).toMatch(/is held already \(last changed by operator: collection.hold/);
+    expect(again.detail).toMatch(/is already held \(last changed by operator: collection.hold/);
     valueOf(await olga.call(ADMIN.collectionAction, { params, body: RELEASE }));
     const nobody = await olga.call(ADMIN.collectionAction, { params: { name: "no_such_content" }, body: HOLD });
     expect(refusalOf(nobody).status).toBe(404);

@@ -102,7 +102,10 @@ function judgeKnown(needed: number, room: Room, limit: number): Refusal | null {
 function judgeUnknown(room: Room, limit: number): Refusal | null {
   if (room.takenBytes < room.totalBytes * limit) return null;
   const share = room.totalBytes > 0 ? room.takenBytes / room.totalBytes : 1;
-  return wait("room", `size unknown: waits until the volume is below ${percent(limit)}, it is at ${percent(share)}`);
+  return wait(
+    "room",
+    `size unknown: admitted when less than ${percent(limit)} of the volume is used or promised; now ${percent(share)}`,
+  );
 }
 
 /** Nobody knows when a job ends, so every byte given away may be the one that the overdue job lacks in the end. */

@@ -86,8 +86,12 @@ describe("a job of unknown size", () => {
   test("waits from that share on, by promise or by real use", () => {
     const byPromise = decide([candidate(1, 0)], 70 * GB, empty, LIMITS);
     const byUse = decide([candidate(1, 0)], 0, { totalBytes: 100 * GB, freeBytes: 25 * GB }, LIMITS);
-    expect(whyOf(byPromise, 1)).toBe("size unknown: waits until the volume is below 70 %, it is at 70 %");
-    expect(whyOf(byUse, 1)).toBe("size unknown: waits until the volume is below 70 %, it is at 75 %");
+    expect(whyOf(byPromise, 1)).toBe(
+      "size unknown: admitted when less than 70 % of the volume is used or promised; now 70 %",
+    );
+    expect(whyOf(byUse, 1)).toBe(
+      "size unknown: admitted when less than 70 % of the volume is used or promised; now 75 %",
+    );
   });
 
   test("waits when the volume has no size at all", () => {

@@ -97,7 +97,7 @@ describe("the provisioner on a real tree", () => {
     expect(large).toEqual({ state: "Provisioning", why: "needs 60 B, 30 B left below 80 % of the volume" });
     expect(unknown).toEqual({
       state: "Provisioning",
-      why: "size unknown: waits until the volume is below 70 %, it is at 70 %",
+      why: "size unknown: admitted when less than 70 % of the volume is used or promised; now 70 %",
     });
     volume = { totalBytes: 1_000, freeBytes: 900, uploadedBytes: 0 };
     await waitFor(async () => (await admittedOf(jobs)).length === 4, { what: "all jobs admitted" });

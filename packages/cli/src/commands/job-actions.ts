@@ -80,12 +80,16 @@ export const JOB_ACTION_COMMANDS: readonly Command[] = VERBS.map((verb) => ({
   run: (context) => actOnJobs(context, verb),
 }));
 
+const isPriority = (n: number): boolean => Number.isInteger(n) && n >= 0 && n <= 99;
+
 type Order = Pick<BulkRequest, "action" | "reason" | "at" | "priority" | "confirm">;
 
 async function actOnJobs(context: Context, verb: Verb): Promise<ExitCode> {
   const priority = context.given.number("to");
-  if (verb.action === "priority" && (priority === undefined || priority > 99))
-    return stop(context, EXIT.usage, "which priority?", "add --to N, from 0 (first) to 99 (last)");
+  if (verb.action === "priority" && (priority === undefined || !isPriority(priority))) {
+    const what = priority === undefined ? "no priority is given" : `${priority} is no priority`;
+    return stop(context, EXIT.usage, what, "add --to N, from 0 (first) to 99 (last)");
+  }
   const chosen = await chooseJobs(context);
   if (!chosen.ok) return chosen.code;
   const dryRun = context.given.has("dry-run");

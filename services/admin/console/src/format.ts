@@ -9,7 +9,7 @@ export const count = (n: number): string => whole.format(n);
 
 export const many = (n: number, one: string, more = `${one}s`): string => `${count(n)} ${n === 1 ? one : more}`;
 
-const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"] as const;
+const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"] as const;
 
 export function bytes(n: number): string {
   let value = n;

@@ -12,7 +12,7 @@ import {
   type Viewed,
 } from "@sluice/queue-core";
 import type { OpenQueue } from "@sluice/stage-runtime";
-import { ADMIN, type Done, type SwitchRequest } from "@sluice/wire";
+import { ADMIN, type BatchRequest, type Done, type JobRequest, type SwitchRequest } from "@sluice/wire";
 import { readHoldViews } from "../views/holds.ts";
 import { lookUpBatch, lookUpJob } from "../views/lookup.ts";
 import { readWorkers } from "../views/workers.ts";
@@ -40,7 +40,7 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
       const warning = jobWarning(body, found.value, batch.value, deps.profiles.get(configuration.profile_name));
       if (warning !== null && body.confirm !== true) return confirmation(warning);
       const { action, reason } = body;
-      const message = `${id}: ${action} was done`;
+      const message = doneText(id, action);
       const whose = { target: id, batchId, what: "job" };
       const what: Change = { caller, response, action: `job.${action}`, ...whose, reason, message };
       return await change(deps, what, (operator) => orderJob(open.context, operator, wish.order, id));
@@ -60,7 +60,7 @@ export const actionOperations = (deps: AdminDeps): readonly Operation[] => [
       const { action, reason, confirm } = body;
       const warning = batchWarning(body, found.value);
       if (warning !== null && confirm !== true) return confirmation(warning);
-      const message = action === "clean-up" ? `${id}: the reporter cleans it up` : `${id}: ${action} was done`;
+      const message = action === "clean-up" ? `${id}: the reporter cleans it up` : doneText(id, action);
       const what: Change = { caller, response, action: `batch.${action}`, target: id, reason, message, what: "batch" };
       return await change(deps, what, (operator) =>
         action === "clean-up"
@@ -160,3 +160,15 @@ async function isCollection({ profiles, index }: AdminDeps, { context }: OpenQue
   const held = await readHoldViews(context.session);
   return held?.collections.has(name) === true;
 }
+
+const DONE = {
+  hold: "held",
+  release: "released",
+  resume: "resumed",
+  fail: "failed",
+  delete: "deleted",
+  priority: "its priority is changed",
+  "update-reporting": "an update report is due",
+} as const satisfies Readonly<Record<JobRequest["action"] | Exclude<BatchRequest["action"], "clean-up">, string>>;
+
+const doneText = (id: string, action: keyof typeof DONE): string => `${id}: ${DONE[action]}`;

@@ -144,7 +144,7 @@ test("sizes, durations and times are in words", () => {
   expect([0, 999, 1_000, 1_500_000, 83_900_000_000].map(bytes)).toEqual([
     "0 B",
     "999 B",
-    "1.0 KB",
+    "1.0 kB",
     "1.5 MB",
     "83.9 GB",
   ]);

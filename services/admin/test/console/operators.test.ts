@@ -130,9 +130,9 @@ skipUnless(describe, CHROMIUM)("with the console", () => {
           .first()
           .waitFor();
       });
-      await button(page, "Let go on the whole queue").click();
-      await send(page, "Let go on");
-      await page.getByText("It runs.").waitFor();
+      await button(page, "Resume the whole queue").click();
+      await send(page, "Resume");
+      await page.getByText("Running.").waitFor();
     });
   });
 
@@ -144,14 +144,14 @@ skipUnless(describe, CHROMIUM)("with the console", () => {
       await row(page, /downloader/)
         .filter({ hasText: WHY })
         .waitFor();
-      await button(page, "Let go on downloader").click();
-      await send(page, "Let go on");
+      await button(page, "Resume downloader").click();
+      await send(page, "Resume");
       await button(page, "Pause downloader").waitFor();
       await button(page, `Drain ${worker}`).click();
       await send(page, "Drain");
       await row(page, new RegExp(worker)).filter({ hasText: "drained by operator" }).waitFor();
-      await button(page, `Let go on ${worker}`).click();
-      await send(page, "Let go on");
+      await button(page, `Undrain ${worker}`).click();
+      await send(page, "Undrain");
       await button(page, `Drain ${worker}`).waitFor();
     });
   });

@@ -54,10 +54,10 @@ function PauseQueue({ now, onDone }: NowProps & { readonly onDone: () => void })
     <SwitchButton
       what="the whole queue"
       hold={now.queue_paused}
-      verbs={{ hold: "Pause", release: "Let go on" }}
+      verbs={{ hold: "Pause", release: "Resume" }}
       says={{
-        hold: "Workers finish what they have in hand and take nothing more. Submissions are still accepted.",
-        release: "Every stage takes jobs again.",
+        hold: "Workers finish current jobs and claim no more. Submissions are still accepted.",
+        release: "Every stage claims jobs again.",
       }}
       word="queue"
       send={(body) => call(ADMIN.queueAction, { body })}

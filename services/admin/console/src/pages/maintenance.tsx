@@ -39,14 +39,14 @@ function Pause() {
       <TroubleBox trouble={trouble} />
       {value === null ? null : (
         <>
-          <p>{value.queue_paused === null ? "It runs." : <Hold hold={value.queue_paused} what="Paused" />}</p>
+          <p>{value.queue_paused === null ? "Running." : <Hold hold={value.queue_paused} what="Paused" />}</p>
           <SwitchButton
             what="the whole queue"
             hold={value.queue_paused}
-            verbs={{ hold: "Pause", release: "Let go on" }}
+            verbs={{ hold: "Pause", release: "Resume" }}
             says={{
-              hold: "Workers finish what they have in hand and take nothing more. Submissions are still accepted.",
-              release: "Every stage takes jobs again.",
+              hold: "Workers finish current jobs and claim no more. Submissions are still accepted.",
+              release: "Every stage claims jobs again.",
             }}
             word="queue"
             send={(body) => call(ADMIN.queueAction, { body })}

@@ -103,10 +103,10 @@ function useStageActions(onDone: () => void): readonly Column<StageView>[] {
         <SwitchButton
           what={stage}
           hold={paused}
-          verbs={{ hold: "Pause", release: "Let go on" }}
+          verbs={{ hold: "Pause", release: "Resume" }}
           says={{
-            hold: "Its workers finish what they have in hand and take nothing more.",
-            release: "Its workers take jobs again.",
+            hold: "Its workers finish current jobs and claim no more.",
+            release: "Its workers claim jobs again.",
           }}
           word={stage}
           send={(body) => call(ADMIN.stageAction, { params: { stage }, body })}
@@ -181,10 +181,10 @@ function useWorkerActions(onDone: () => void): readonly Column<WorkerView>[] {
         <SwitchButton
           what={id}
           hold={draining}
-          verbs={{ hold: "Drain", release: "Let go on" }}
+          verbs={{ hold: "Drain", release: "Undrain" }}
           says={{
-            hold: "It finishes what it has in hand and takes nothing more; then it can be stopped.",
-            release: "It takes jobs again.",
+            hold: "It finishes its current jobs and claims no more; then it can be stopped.",
+            release: "It claims jobs again.",
           }}
           word={id}
           send={(body) => call(ADMIN.workerAction, { params: { id }, body })}

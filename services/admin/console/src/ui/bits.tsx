@@ -20,13 +20,16 @@ export function useNow(): number {
 
 export function Time({ at }: { readonly at: string | null }) {
   const now = useNow();
-  if (at === null) return <span class="quiet">–</span>;
+  if (at === null || isEpoch(at)) return <span class="quiet">–</span>;
   return (
     <time dateTime={at} title={absolute(at)}>
       {ago(at, now)}
     </time>
   );
 }
+
+/** ZooKeeper's own nodes have never been changed: their time is the beginning of all times. */
+const isEpoch = (at: string): boolean => Date.parse(at) === 0;
 
 export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>
@@ -40,7 +43,7 @@ const LINES: Readonly<Record<Line, readonly [Tone, string]>> = {
   connecting: ["idle", "connecting"],
   live: ["good", "live"],
   reconnecting: ["warn", "reconnecting"],
-  over: ["idle", "at rest"],
+  over: ["idle", "ended"],
   paused: ["idle", "paused"],
 };
 
