@@ -1,5 +1,5 @@
 /** Who is admitted first, also when thousands wait. */
-import { type JobId, jobId, paths } from "@sluice/queue-core";
+import { type JobId, jobId, ownerOf, paths } from "@sluice/queue-core";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { waitFor } from "@sluice/testkit";
 import type { Fault, Session } from "@sluice/zookeeper";
@@ -21,14 +21,15 @@ afterEach(async () => {
 });
 
 /** A picker on the real tree, with a session that the test may bend. */
-function pickerOn(session: Session, log = silentLog()) {
+function pickerOn(session: Session, log = silentLog(), members: readonly string[] = ["a"], worker = "a") {
   const metrics = unseenMetrics();
   const at = { nowMs: 0 };
   const scope = {
-    actor: { stage: "provisioner", worker: "a" },
+    actor: { stage: "provisioner", worker },
     queue: { ...world.queue, session, clock: { nowMs: Date.now, monotonicMs: () => at.nowMs } },
     settings: { pollMs: 2_000, idlePollMs: 30_000, concurrency: 4, attemptsMax: 5 },
-    members: { onChange: () => undefined },
+    members: { onChange: () => undefined, list: () => Promise.resolve(members) },
+    random: () => 0,
     fleetIdGuard: { check: () => Promise.resolve() },
     pulse: { sawQueue: () => undefined },
     probe: () => undefined,
@@ -124,4 +125,18 @@ test("a look that fails is counted each time, told seldom, and tried again", asy
   expect(lines).toHaveLength(1);
   broken = false;
   expect(await pick(1)).toEqual([jobId(1)]);
+});
+
+test("one of several provisioners admits, and the others what it leaves lying for a second", async () => {
+  await world.addJobs(3, { state: "Provisioning" });
+  const all = ["a", "b"];
+  const admitting = ownerOf("admission", all);
+  const of = (name: string | undefined) => pickerOn(world.session, silentLog(), all, name);
+  const [admits, waits] = [of(all.find((name) => name === admitting)), of(all.find((name) => name !== admitting))];
+  expect(await waits.pick(4)).toEqual([]);
+  expect(await admits.pick(1)).toEqual([jobId(1)]);
+  waits.at.nowMs = 999;
+  expect(await waits.pick(4)).toEqual([]);
+  waits.at.nowMs = 1_000;
+  expect(await waits.pick(4)).toEqual([1, 2, 3].map(jobId));
 });

@@ -7,6 +7,7 @@ import {
   type JobId,
   type JobState,
   type LoadedJob,
+  ownerOf,
   paths,
   peek,
   type QueueEntry,
@@ -27,6 +28,7 @@ import type { Passage, Permit, Picker } from "./picker.ts";
 import { LOOK_AHEAD, WINDOW_MAX } from "./queue-picker.ts";
 import { Reasons } from "./reasons.ts";
 import { type Decision, Room } from "./room.ts";
+import { LeftToOthers } from "./take-over.ts";
 import { Waits } from "./waits.ts";
 
 const OPEN: Permit = { kind: "go", guard: [] };
@@ -35,6 +37,8 @@ const FIRST_OF_ALL = -1;
 /** With thousands waiting a round is work: its share of our time stays below one in so many, unless nothing else is left. */
 const ROUND_COST_FACTOR = 5;
 const COMPLAIN_EVERY_MS = 60_000;
+/** By this name the workers find the one of them that admits. */
+const ADMISSION = "admission";
 
 interface Approved {
   readonly entry: QueueEntry;
@@ -59,6 +63,9 @@ export class AdmissionPicker implements Picker, Passage {
   #approved: Approved[] = [];
   #nextRoundMs = -Infinity;
   #anyWaiting = false;
+  /** All judge, one admits: several at once would claim the same jobs, and each admission makes the others decide anew. */
+  #isOurs = true;
+  readonly #leftToOthers: LeftToOthers;
 
   constructor(scope: Scope, state: JobState, admission: Admission, waker: Waker) {
     this.#scope = scope;
@@ -70,6 +77,7 @@ export class AdmissionPicker implements Picker, Passage {
     this.#odd = new OddEntries(scope, state);
     this.#overdue = OverdueScan.of(scope, state);
     this.#kept = new KeptRoom(scope);
+    this.#leftToOthers = new LeftToOthers(scope.queue.clock, scope.random);
     this.#complaints = new Seldom(scope.queue.clock, COMPLAIN_EVERY_MS);
   }
 
@@ -90,7 +98,8 @@ export class AdmissionPicker implements Picker, Passage {
 
   idleMs(): number {
     const { pollMs, idlePollMs } = this.#scope.settings;
-    return Math.max(1, Math.min(this.#anyWaiting ? pollMs : idlePollMs, this.#list.outdatedForMs()));
+    const leftOverInMs = this.#leftToOthers.nextAtMs - this.#scope.queue.clock.monotonicMs();
+    return Math.max(1, Math.min(this.#anyWaiting ? pollMs : idlePollMs, leftOverInMs, this.#list.outdatedForMs()));
   }
 
   before(): Promise<Permit> {
@@ -114,14 +123,16 @@ export class AdmissionPicker implements Picker, Passage {
   /** Also while some are approved: a more urgent one may have come, and it must not be last. */
   #roundIsDue(): boolean {
     const dry = this.#approved.length === 0;
+    if (this.#scope.queue.clock.monotonicMs() >= this.#leftToOthers.nextAtMs) this.#list.markOutdated();
     return this.#list.isDue(dry) && (dry || this.#scope.queue.clock.monotonicMs() >= this.#nextRoundMs);
   }
 
   async #round(): Promise<void> {
     const startedMs = this.#scope.queue.clock.monotonicMs();
     this.#room.dropSettled();
-    const names = await this.#list.read();
+    const [names, workers] = await Promise.all([this.#list.read(), this.#scope.members.list()]);
     if (names === null) return;
+    this.#isOurs = ownerOf(ADMISSION, workers) === this.#scope.actor.worker;
     this.#queue.update(names, startedMs);
     const entries = await this.#inOrder(startedMs);
     this.#anyWaiting = entries.length > 0;
@@ -162,12 +173,17 @@ export class AdmissionPicker implements Picker, Passage {
     if (applicants === null || judged === null) return;
     const { verdicts, decision } = judged;
     const entries = new Map(open.map((entry) => [entry.id, entry]));
-    this.#approved = [...applicants.values()].flatMap((applicant) => {
+    const admitted = [...applicants.values()].flatMap((applicant) => {
       const entry = entries.get(applicant.id);
       return entry === undefined || verdicts.get(applicant.id)?.admit !== true ? [] : [{ entry, applicant, decision }];
     });
+    const taken = this.#leftToOthers.left(
+      admitted.map(({ entry }) => entry.id),
+      this.#isOurs,
+    );
+    this.#approved = admitted.filter(({ entry }) => taken.has(entry.id));
     this.#kept.tell(applicants, verdicts);
-    await this.#explain(open, verdicts);
+    if (this.#isOurs) await this.#explain(open, verdicts);
   }
 
   async #readApplicants(open: readonly QueueEntry[]): Promise<ReadonlyMap<JobId, AdmissionCandidate> | null> {
