@@ -6,7 +6,7 @@ import { cutBytes } from "./cut-bytes.ts";
 import { FIRST_EPOCH } from "./fleet-identity.ts";
 import type { ClaimName } from "./job.ts";
 import { printEpoch } from "./places.ts";
-import { type EventKind, type FleetJob, type JobEvent, records } from "./records.ts";
+import { type EventKind, type FleetJob, type JobEvent, knownEvent, type KnownEvent, records } from "./records.ts";
 import type { JobState } from "./states.ts";
 
 export const EVENTS_MAX = 12;
@@ -140,6 +140,12 @@ export function readyAtMs(job: FleetJob, mtimeMs: number): number {
 }
 
 export const hasOp = (job: FleetJob, op: string): boolean => job.events.some((event) => event[0] === op);
+
+/** How a claim ended, by its id; null = it has not been settled, or so much has happened since that nobody knows. */
+export function endOfClaim({ events }: FleetJob, claim: string): KnownEvent | null {
+  const event = events.find(([op]) => op === claim);
+  return event === undefined ? null : knownEvent(event);
+}
 
 function append(job: FleetJob, event: NewEvent, claim: FleetJob["claimed"]): FleetJob {
   return fit({ ...job, events: [...job.events, jobEvent(event, claim)].slice(-EVENTS_MAX) });

@@ -245,7 +245,7 @@ export { readSigns, type Signs, signsOfBatch, signsOfJob } from "./signs.ts";
 export { HOLDS_SPACE, makeSpaceReader, spaceGuard, type SpaceLedger, type SpaceReader } from "./space.ts";
 export { createJobOps, type NewJob } from "./job-ops.ts";
 export { type CallbackEnd, callbackNoteOps, type CalledBack, calledBackOf } from "./callback-note.ts";
-export { diedInHand, explained, newFleetJob, uncounted } from "./fleet-job.ts";
+export { diedInHand, endOfClaim, explained, newFleetJob, uncounted } from "./fleet-job.ts";
 export { batchEdges, describeStates, type Edge, jobEdges } from "./describe.ts";
 export { describeZnodes, ZNODES, type ZnodeRow } from "./znodes.ts";
 export { dayOf, expireKeys, KEYS_KEPT_DAYS } from "./kept-keys.ts";

@@ -73,7 +73,8 @@ export async function commit(
   const nowMs = ctx.clock.nowMs();
   const planned = plan(loaded.lease, ending, nowMs);
   if (planned === null) return { kind: "refused", detail: `${loaded.lease.state} has no way for ${ending.kind}` };
-  const op = ctx.newId();
+  // A claim is settled once: its own id is the op, by which any process finds in the history what became of it.
+  const op = loaded.lease.claim;
   const event: NewEvent = {
     op,
     atMs: nowMs,

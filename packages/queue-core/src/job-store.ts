@@ -8,6 +8,7 @@ import { claimed, lostWorker, type NewEvent, type Wait, waiting } from "./fleet-
 import type { ClaimResult, CommitResult, Ending, Guard, JobChanges, Lease, LoadedJob, ReadyCandidate } from "./job.ts";
 import { commit } from "./job-commit.ts";
 import { changeOps, claimOps, giveBackOps } from "./job-ops.ts";
+import { letGo } from "./let-go.ts";
 import { refusal, settled, writtenBack } from "./job-verdicts.ts";
 import { paths } from "./paths.ts";
 import { type FleetJob, type Lock, records } from "./records.ts";
@@ -21,6 +22,8 @@ export interface JobStore {
   commit(loaded: LoadedJob, ending: Ending, guard?: Guard): Promise<CommitResult>;
   /** Puts the job back into its queue, to be ready again after the wait. */
   giveBack(lease: Lease, kind: "snooze" | "retry" | "handback", wait: Wait): Promise<CommitResult>;
+  /** Lets go of the job as the death of its worker would: the attempt stays counted, and the next claim is told of the loss. */
+  leave(lease: Lease): Promise<void>;
   /** Writes findings while the work goes on (an ARK before anything depends on it); the lease stays. */
   write(loaded: LoadedJob, changes: JobChanges): Promise<{ readonly result: CommitResult; readonly loaded: LoadedJob }>;
 }
@@ -30,6 +33,7 @@ export function makeJobStore(ctx: QueueContext, actor: Actor): JobStore {
     claim: (candidate) => claim(ctx, actor, candidate),
     commit: (loaded, ending, guard) => commit(ctx, actor, loaded, ending, guard ?? []),
     giveBack: (lease, kind, wait) => giveBack(ctx, actor, lease, kind, wait),
+    leave: (lease) => letGo(ctx, [paths.jobLock(lease.id)], lease.claim, paths.jobStatus(lease.id)),
     write: (loaded, changes) => write(ctx, loaded, changes),
   };
 }
@@ -91,7 +95,7 @@ async function giveBack(
   kind: "snooze" | "retry" | "handback",
   wait: Wait,
 ): Promise<CommitResult> {
-  const op = ctx.newId();
+  const op = lease.claim;
   const event: NewEvent = { op, atMs: ctx.clock.nowMs(), kind, state: lease.state, by: actor.worker, detail: wait.why };
   const ops = giveBackOps(lease, waiting(lease.fleetJob, wait, event));
   const sent = await sendFenced(ctx, { rank: "commit", ops }, () => settled(ctx, lease, op));

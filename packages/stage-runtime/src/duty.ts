@@ -36,6 +36,8 @@ export interface JobContext extends HandlerContext {
   readonly record: (changes: JobChanges) => Promise<boolean>;
   /** Takes per-object locks for the rest of this attempt, all or none; false = busy: snooze. They go when the job is settled. */
   readonly lockObjects: (locks: readonly ObjectLockName[]) => Promise<boolean>;
+  /** The random id of this claim. With it the job's history tells any process later what became of it (`endOfClaim`). */
+  readonly claimId: string;
   /** Shows how far the work is, to people, for as long as it runs. */
   readonly progress: (progress: Progress) => void;
 }
@@ -57,6 +59,25 @@ export interface JobStage {
   handle(job: Job, ctx: JobContext): Promise<Outcome>;
   /** Decides by reads which of the waiting jobs may go on now; without it all may. Only admitted ones are claimed. */
   readonly admit?: Admission;
+  /** How many jobs it can have in hand, where that changes (its workers are elsewhere); without it STAGE_CONCURRENCY. */
+  readonly places?: Places;
+  /** Told how each job left this process, after `handle` has returned. */
+  settled?(job: Job, how: Settled): void;
+}
+
+export interface Places {
+  /** Those in hand included. */
+  readonly count: () => number;
+  readonly onMore: (listener: () => void) => void;
+}
+
+export interface Settled {
+  /** `lost`: what the handler said does not count. */
+  readonly as: "done" | "park" | "retry" | "snooze" | "fail" | "quarantine" | "handback" | "lost";
+  /** Where the job is now; null = as it was, or not known. */
+  readonly to: JobState | null;
+  /** "" = done. */
+  readonly why: string;
 }
 
 /** All jobs waiting in the stage, with the size they need; see the provisioner. */

@@ -29,13 +29,15 @@ export type {
   JobContext,
   JobStage,
   ObjectLockName,
+  Places,
   Progress,
+  Settled,
   Survey,
   Sweep,
   SweepContext,
 } from "./duty.ts";
-export { consumed, done, fail, retry, snooze } from "./outcome.ts";
-export type { BatchOutcome, Consumed, InboxOutcome, Outcome, Retry, Snooze } from "./outcome.ts";
+export { consumed, done, fail, retry, snooze, workerDied } from "./outcome.ts";
+export type { BatchOutcome, Consumed, InboxOutcome, Outcome, Retry, Snooze, WorkerDied } from "./outcome.ts";
 export { type Log, makeLog, silentLog } from "./log.ts";
 export { baseConfig, type BaseConfig } from "./config/base-config.ts";
 export { type EgressRule, egressSettings } from "./config/egress-settings.ts";
@@ -52,6 +54,7 @@ export { Seldom } from "./engine/seldom.ts";
 export type { Probe, ProbeEvent } from "./engine/probes.ts";
 export { EXIT, type ExitCode } from "./service/exit-codes.ts";
 export { OPS_PATHS } from "./service/ops-server.ts";
+export type { Guest, HiredGuest } from "./service/guest.ts";
 export type { ExtraServer, OpenQueue, ServiceHost, ServiceOptions, ServiceParts, StandIn } from "./service/options.ts";
 export { stampedFolder, stampedOcflRoot, type StampedFolderOptions } from "./service/stamped-folder.ts";
 export type { StampedPart, StampRead } from "./service/stamped-part.ts";

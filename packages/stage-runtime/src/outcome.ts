@@ -18,10 +18,17 @@ export interface Retry {
   readonly delayMs?: number;
 }
 
+/** Whoever worked on it elsewhere is gone without a word: the job is let go as if this process had died with it. */
+export interface WorkerDied {
+  readonly kind: "worker-died";
+  readonly why: string;
+}
+
 export type Outcome =
   | { readonly kind: "done"; readonly changes: JobChanges }
   | Snooze
   | Retry
+  | WorkerDied
   | { readonly kind: "fail"; readonly code: ErrorCode; readonly message: string; readonly changes?: JobChanges };
 
 export type BatchOutcome = BatchEnding | Snooze | Retry;
@@ -40,4 +47,5 @@ export const snooze = (delayMs: number, why: string): Snooze => ({ kind: "snooze
 export const retry = (code: ErrorCode, message: string, delayMs?: number): Retry =>
   delayMs === undefined ? { kind: "retry", code, message } : { kind: "retry", code, message, delayMs };
 export const fail = (code: ErrorCode, message: string): Outcome => ({ kind: "fail", code, message });
+export const workerDied = (why: string): WorkerDied => ({ kind: "worker-died", why });
 export const consumed: Consumed = { kind: "consumed" };

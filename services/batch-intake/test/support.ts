@@ -121,6 +121,7 @@ const handlerContext = (signal?: AbortSignal) => ({
 export const jobContext = (): JobContext => ({
   ...handlerContext(),
   record: () => Promise.resolve(true),
+  claimId: "claim",
   lockObjects: () => Promise.resolve(true),
   progress: () => undefined,
 });

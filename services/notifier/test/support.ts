@@ -136,6 +136,7 @@ export function jobContext(log: Log = logbook().log): JobContext & { readonly st
       return Promise.resolve();
     },
     record: () => Promise.resolve(true),
+    claimId: "claim",
     lockObjects: () => Promise.resolve(true),
     progress: () => undefined,
   };

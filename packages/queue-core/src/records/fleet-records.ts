@@ -46,6 +46,8 @@ export const WorkerSchema = z.looseObject({
   session_timeout_ms: z.number().min(0).optional(),
   /** Sweeps that hang in this process: another one does them. */
   hung: z.array(z.string()).optional(),
+  /** A worker elsewhere, of which another process claims in its name: that process, and where it is asked. */
+  via: z.looseObject({ worker: text, url: text }).optional(),
   /** By job in hand; only for people, so what cannot be read is left out. */
   progress: z.record(z.string(), WorkerProgressSchema).optional().catch(undefined),
 });
@@ -129,6 +131,8 @@ export const TokenSchema = z.object({
   collections: z.array(z.string().min(1).max(128)),
   /** Tenants of the job queue; `*` stands for all. Absent: all for staff who are bound to no collections, none for others. */
   tenants: z.array(z.string().min(1).max(64)).optional(),
+  /** Stages whose jobs it may work through the stage API; `*` stands for all. Absent: none. */
+  stages: z.array(z.string().min(1).max(64)).optional(),
   /** SHA-256 of the secret, in hex. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   created: text,

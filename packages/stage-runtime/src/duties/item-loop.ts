@@ -44,7 +44,10 @@ class ItemLoop {
     this.#duty = duty;
     this.#scope = scope;
     this.#items = new ItemQueue(scope, duty.path, waker, this.#running);
-    this.#slots = new Slots(scope.settings.concurrency, () => waker.wake());
+    this.#slots = new Slots(
+      () => scope.settings.concurrency,
+      () => waker.wake(),
+    );
   }
 
   idleMs(): number {

@@ -9,7 +9,13 @@ export interface GiveBack {
   readonly wait: Wait;
 }
 
-export type Verdict = { readonly kind: "end"; readonly ending: Ending } | GiveBack;
+/** The lock goes, and nothing else changes. */
+export interface Leave {
+  readonly kind: "leave";
+  readonly why: string;
+}
+
+export type Verdict = { readonly kind: "end"; readonly ending: Ending } | GiveBack | Leave;
 
 export interface Circumstances {
   readonly state: JobState;
@@ -32,6 +38,8 @@ export function verdictOn(outcome: Outcome, at: Circumstances): Verdict {
       };
     case "retry":
       return tryAgain(outcome, at);
+    case "worker-died":
+      return { kind: "leave", why: outcome.why };
     case "fail":
       // A state without a way to fail says so on purpose: a stage that fails a job there has a bug.
       return jobRow(at.state).fail === null

@@ -1,16 +1,16 @@
 /** How much is in hand at most; who gives a place back wakes the loop. */
 export class Slots {
-  readonly #size: number;
+  readonly #size: () => number;
   readonly #onFree: () => void;
   #used = 0;
 
-  constructor(size: number, onFree: () => void) {
+  constructor(size: () => number, onFree: () => void) {
     this.#size = size;
     this.#onFree = onFree;
   }
 
   get free(): number {
-    return this.#size - this.#used;
+    return Math.max(0, this.#size() - this.#used);
   }
 
   take(count: number): void {

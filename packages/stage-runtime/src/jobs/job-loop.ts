@@ -25,10 +25,9 @@ import { openPassage, type Passage, type Picker } from "./picker.ts";
 import { QueuePicker } from "./queue-picker.ts";
 import { JobWorker } from "./worker.ts";
 
-export function startJobStage(duty: JobStage, scope: Scope): RunningDuty {
+export function startJobStage(duty: JobStage, scope: Scope, name = `jobs ${duty.takes}`): RunningDuty {
   const waker = new Waker();
   const loop = new JobLoop(duty, scope, waker);
-  const name = `jobs ${duty.takes}`;
   const ended = runLoop({ name, scope, waker, turn: () => loop.turn(), idleMs: () => loop.idleMs() });
   return { name, ended: ended.then(() => loop.allDone()), abandon: () => loop.abandon() };
 }
@@ -39,15 +38,19 @@ class JobLoop {
   readonly #picker: Picker;
   readonly #worker: JobWorker;
   readonly #slots: Slots;
+  readonly #isLending: boolean;
 
   constructor(duty: JobStage, scope: Scope, waker: Waker) {
     this.#scope = scope;
     this.#store = makeJobStore(scope.queue, scope.actor);
-    this.#slots = new Slots(scope.settings.concurrency, () => waker.wake());
+    const { concurrency } = scope.settings;
+    this.#isLending = duty.places === undefined && concurrency > 1;
+    this.#slots = new Slots(duty.places?.count ?? (() => concurrency), () => waker.wake());
+    duty.places?.onMore(() => waker.wake());
     const { picker, passage } = howToPick(duty, scope, waker);
     this.#picker = picker;
     this.#worker = new JobWorker({ scope, duty, store: this.#store, passage });
-    scope.metrics.concurrency.set({ stage: scope.actor.stage }, scope.settings.concurrency);
+    if (duty.places === undefined) scope.metrics.concurrency.set({ stage: scope.actor.stage }, concurrency);
     beginCounting(scope);
   }
 
@@ -96,8 +99,7 @@ class JobLoop {
    * somebody wants one job at a time.
    */
   #collectionInTheWay(): string | undefined {
-    const isFull = this.#slots.free === 0 && this.#scope.settings.concurrency > 1;
-    return isFull ? this.#scope.inHand.onlyCollection() : undefined;
+    return this.#isLending && this.#slots.free === 0 ? this.#scope.inHand.onlyCollection() : undefined;
   }
 
   /** All claims of a window leave in one tick, so that the committer can join them. */

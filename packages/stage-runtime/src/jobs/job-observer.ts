@@ -45,8 +45,9 @@ export function observeSettled(scope: Scope, task: JobTask, settlement: Settleme
 
 const UNSUCCESSFUL: ReadonlySet<SettledAs> = new Set(["retry", "fail", "quarantine"]);
 
-function reasonOf(verdict: Verdict): string {
+export function reasonOf(verdict: Verdict): string {
   if (verdict.kind === "back") return verdict.wait.why;
+  if (verdict.kind === "leave") return verdict.why;
   const { ending } = verdict;
   switch (ending.kind) {
     case "done":

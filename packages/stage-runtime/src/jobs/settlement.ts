@@ -9,9 +9,12 @@ import {
 } from "@sluice/queue-core";
 import { letGo } from "../engine/let-go.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
-import type { GiveBack, Verdict } from "../engine/settle.ts";
+import type { GiveBack, Leave, Verdict } from "../engine/settle.ts";
 import type { Passage } from "./picker.ts";
 import type { JobTask } from "./task.ts";
+
+/** What a fenced write carries out. */
+type Carried = Exclude<Verdict, Leave>;
 
 /** How a job left our hands; the label of sluice_stage_jobs_total. */
 export const SETTLED_AS = ["done", "park", "retry", "snooze", "fail", "quarantine", "handback", "lost"] as const;
@@ -57,13 +60,22 @@ export class Settler {
   }
 
   async settle(task: JobTask, verdict: Verdict): Promise<Settlement> {
-    const { verdict: carriedOut, result } = await this.#carryOut(task, verdict);
-    const settlement = await this.#review(task, carriedOut, result);
+    const settlement = verdict.kind === "leave" ? await this.#leave(task, verdict) : await this.#settle(task, verdict);
     if (!isLost(this.#scope)) await task.releaseLocks();
     return settlement;
   }
 
-  async #carryOut(task: JobTask, verdict: Verdict): Promise<{ verdict: Verdict; result: CommitResult }> {
+  async #leave(task: JobTask, verdict: Leave): Promise<Settlement> {
+    await this.#store.leave(task.loaded.lease);
+    return { as: "lost", to: null, verdict, why: verdict.why };
+  }
+
+  async #settle(task: JobTask, verdict: Carried): Promise<Settlement> {
+    const { verdict: carriedOut, result } = await this.#carryOut(task, verdict);
+    return await this.#review(task, carriedOut, result);
+  }
+
+  async #carryOut(task: JobTask, verdict: Carried): Promise<{ verdict: Carried; result: CommitResult }> {
     let refused: Guard | null = null;
     for (let round = 0; round < GUARD_ROUNDS_MAX; round++) {
       const { verdict: allowed, guard } = await this.#permitted(task, verdict, refused);
@@ -80,9 +92,9 @@ export class Settler {
   /** Only success and parking need leave; a failure or a delay is always allowed. */
   async #permitted(
     task: JobTask,
-    verdict: Verdict,
+    verdict: Carried,
     refused: Guard | null,
-  ): Promise<{ verdict: Verdict; guard: Guard }> {
+  ): Promise<{ verdict: Carried; guard: Guard }> {
     if (verdict.kind !== "end" || (verdict.ending.kind !== "done" && verdict.ending.kind !== "park"))
       return { verdict, guard: [] };
     const permit = await this.#passage.after(task.loaded, refused);
@@ -100,13 +112,13 @@ export class Settler {
     }
   }
 
-  #write(task: JobTask, verdict: Verdict, guard: Guard): Promise<CommitResult> {
+  #write(task: JobTask, verdict: Carried, guard: Guard): Promise<CommitResult> {
     return verdict.kind === "end"
       ? this.#store.commit(task.loaded, verdict.ending, guard)
       : this.#store.giveBack(task.loaded.lease, verdict.how, verdict.wait);
   }
 
-  async #review(task: JobTask, verdict: Verdict, result: CommitResult): Promise<Settlement> {
+  async #review(task: JobTask, verdict: Carried, result: CommitResult): Promise<Settlement> {
     switch (result.kind) {
       case "applied":
         if (endsJob(result)) await markDueIfLast(this.#scope.queue, task.loaded.job.batchId);
@@ -122,7 +134,7 @@ export class Settler {
   }
 
   /** The tree would not take the move, though the job is still ours: nobody but the team can help, so wait for them. */
-  async #afterRefusal(task: JobTask, verdict: Verdict, detail: string): Promise<Settlement> {
+  async #afterRefusal(task: JobTask, verdict: Carried, detail: string): Promise<Settlement> {
     task.log.error({ detail }, "the move of a job was refused: given back");
     this.#scope.metrics.engineErrors.inc({ stage: this.#scope.actor.stage });
     const wait = { delayMs: REFUSED_DELAY_MS, why: `UNEXPECTED: ${detail}`, countsAttempt: true };

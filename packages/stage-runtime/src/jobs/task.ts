@@ -56,6 +56,7 @@ export class JobTask {
       clock: queue.clock,
       log: this.log,
       failpoint,
+      claimId: this.#loaded.lease.claim,
       record: (changes) => this.#record(changes),
       lockObjects: (names) => this.#lockObjects(names),
       progress: (progress) => inHand.show(this.#loaded.job.id, progress),

@@ -5,7 +5,7 @@ import { letGo } from "../engine/let-go.ts";
 import { isLost, type Scope } from "../engine/scope.ts";
 import { handBack, isPoison, poisonVerdict, type Verdict, verdictOn } from "../engine/settle.ts";
 import { type Outcome, retry } from "../outcome.ts";
-import { observeSettled, observeTaken } from "./job-observer.ts";
+import { observeSettled, observeTaken, reasonOf } from "./job-observer.ts";
 import type { Passage } from "./picker.ts";
 import { lostWithSession, Settler } from "./settlement.ts";
 import { JobTask } from "./task.ts";
@@ -73,6 +73,8 @@ export class JobWorker {
     task.concluded = true;
     if (!isLost(scope)) scope.claims.ended(task.loaded.job.id);
     observeSettled(scope, task, settlement);
+    const why = settlement.as === "lost" ? settlement.why : reasonOf(settlement.verdict);
+    this.#parts.duty.settled?.(task.loaded.job, { as: settlement.as, to: settlement.to, why });
   }
 
   async #verdict(task: JobTask): Promise<Verdict> {
@@ -80,7 +82,7 @@ export class JobWorker {
     const { job } = task.loaded;
     if (isPoison(job.attempt - 1, scope.settings.attemptsMax)) return poisonVerdict(job.attempt - 1);
     const outcome = await this.#before(task, passage);
-    if ("ending" in outcome || outcome.kind === "back") return outcome;
+    if ("ending" in outcome || outcome.kind === "back" || outcome.kind === "leave") return outcome;
     if (scope.aborting.aborted && outcome.kind !== "done") return handBack("its worker was stopped");
     return this.#verdictOn(task, outcome);
   }

@@ -5,6 +5,7 @@ import type { BaseConfig } from "../config/base-config.ts";
 import type { Duty } from "../duty.ts";
 import type { Probe } from "../engine/probes.ts";
 import type { Log } from "../log.ts";
+import type { Guest, HiredGuest } from "./guest.ts";
 import type { StampedPart } from "./stamped-part.ts";
 
 /** What duties and servers of a service are made from. */
@@ -20,6 +21,8 @@ export interface ServiceParts {
   readonly queue: () => OpenQueue | null;
   /** The tree that this process belongs to; null until it has met one. */
   readonly tree: () => FleetIdentity | null;
+  /** Claims for a worker elsewhere, in the present session; null while nothing can be claimed. */
+  readonly hire: (guest: Guest) => HiredGuest | null;
 }
 
 /** A session whose tree is ready. */

@@ -37,6 +37,10 @@ export interface RegistrationParts {
   readonly isDraining: () => boolean;
   /** Another worker has our name, and lives: neither would know its own claims from the other's. */
   readonly onNameTaken: (problem: string) => void;
+  /** The worker's end, if it may come before that of the session. */
+  readonly over?: AbortSignal;
+  /** Of a worker that is not this process. */
+  readonly remote?: Pick<WorkerRecord, "host" | "concurrency"> & { readonly via: NonNullable<WorkerRecord["via"]> };
 }
 
 export class Registration {
@@ -56,6 +60,10 @@ export class Registration {
     queue.session.lost.addEventListener("abort", deaf, { once: true });
   }
 
+  get #over(): AbortSignal {
+    return this.#parts.over ?? this.#parts.scope.queue.session.lost;
+  }
+
   /**
    * True when the node is there; false when the session ended first. The place is looked at before it is written to: the
    * server logs a refused transaction too, and this may go on for a minute.
@@ -67,7 +75,7 @@ export class Registration {
     const wait: Wait = { met: null, undisturbedSinceMs: clock.monotonicMs() };
     const stopListening = session.onState(() => (wait.undisturbedSinceMs = clock.monotonicMs()));
     try {
-      while (!session.lost.aborted) {
+      while (!this.#over.aborted) {
         const entered = await this.#enterAt(await this.#look(), wait, complaints);
         if (entered !== null) return entered;
         await pause(NAME_TAKEN_RETRY_MS);
@@ -145,15 +153,30 @@ export class Registration {
 
   /** Until the session is over. */
   async keep(): Promise<void> {
-    const { session } = this.#parts.scope.queue;
+    const over = this.#over;
+    const isOver = (): boolean => over.aborted;
     let written = this.#shown();
-    while (!session.lost.aborted) {
-      await this.#waker.wait(REWRITE_EVERY_MS, session.lost);
+    while (!isOver()) {
+      await this.#waker.wait(REWRITE_EVERY_MS, over);
       const now = this.#shown();
-      if (now === written) continue;
+      if (now === written || isOver()) continue;
       await this.#write();
       written = now;
-      await pause(REWRITE_EVERY_MS, undefined, { signal: session.lost, ref: false }).catch(() => undefined);
+      await pause(REWRITE_EVERY_MS, undefined, { signal: over, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** The node goes before the session does; one that is another's by now stays. */
+  async leave(): Promise<void> {
+    const { session, committer } = this.#parts.scope.queue;
+    while (!session.lost.aborted) {
+      const found = await session.get(this.#path);
+      if (found.ok ? found.value.stat.ephemeralOwner !== session.id : found.code === "NO_NODE") return;
+      if (found.ok) {
+        const op: Op = { op: "delete", path: this.#path, version: found.value.stat.version };
+        if ((await committer.submit({ rank: "operator", ops: [op] })).ok) return;
+      }
+      if (!(await session.untilConnected())) return;
     }
   }
 
@@ -207,7 +230,7 @@ export class Registration {
   }
 
   #record(): WorkerRecord {
-    const { scope, version, instance, isDraining } = this.#parts;
+    const { scope, version, instance, isDraining, remote } = this.#parts;
     const hung = scope.hung.list();
     const { user, system } = process.cpuUsage();
     const jobs = scope.inHand.list().slice(0, SHOWN_JOBS_MAX);
@@ -224,6 +247,7 @@ export class Registration {
       draining: isDraining(),
       instance,
       session_timeout_ms: scope.queue.session.timeoutMs,
+      ...(remote === undefined ? {} : { ...remote, pid: 0, cpu_seconds: 0, memory_bytes: 0 }),
       ...(hung.length === 0 ? {} : { hung: [...hung] }),
       ...(progress.length === 0 ? {} : { progress: Object.fromEntries(progress) }),
     };

@@ -28,6 +28,7 @@ const OBEY_MS = 2_000;
 export class Service {
   readonly #options: ServiceOptions;
   readonly #host: ServiceHost;
+  readonly #bareLog: ServiceHost["log"];
   readonly #life: Lifecycle;
   readonly #registry = new Registry();
   readonly #metrics: RuntimeMetrics;
@@ -50,6 +51,7 @@ export class Service {
 
   constructor(options: ServiceOptions, host: ServiceHost) {
     this.#options = options;
+    this.#bareLog = host.log;
     this.#host = { ...host, log: host.log.child({ stage: options.service, worker: options.config.WORKER_ID }) };
     this.#life = new Lifecycle(this.#host.log, (state) => host.probe({ kind: "service", state }));
     const { SLUICE_VERSION: version, SLUICE_COMMIT: commit } = options.config;
@@ -119,7 +121,7 @@ export class Service {
       registry: this.#registry,
       livez: () => liveness(this.#facts()),
       readyz: () => readiness(this.#facts()),
-      inHand: () => this.#run?.inHand.list() ?? [],
+      inHand: () => this.#run?.inHand() ?? [],
     });
     this.#host.log.info({ url: this.#ops.url }, "metrics and health");
     this.#extra = options.extraServers?.(parts) ?? [];
@@ -139,6 +141,7 @@ export class Service {
       aborting: this.#aborting.signal,
       queue: () => this.#openQueue(),
       tree: () => this.#door.accepted,
+      hire: (guest) => this.#run?.hire(guest) ?? null,
     };
   }
 
@@ -183,6 +186,7 @@ export class Service {
       actor: { stage: service, worker: config.WORKER_ID },
       config,
       host: this.#host,
+      bareLog: this.#bareLog,
       metrics: this.#metrics,
       failpoint: makeFailpoints(service, config.FAILPOINTS),
       pulse: this.#pulse,
@@ -220,7 +224,7 @@ export class Service {
   async #drain(): Promise<void> {
     const { log } = this.#host;
     const graceMs = this.#options.config.SHUTDOWN_GRACE_MS;
-    log.info({ grace_ms: graceMs, jobs: this.#run?.inHand.list().map(({ job }) => job) }, "draining");
+    log.info({ grace_ms: graceMs, jobs: this.#run?.inHand().map(({ job }) => job) }, "draining");
     void this.#run?.announceDraining();
     const drained = Promise.all([this.#run?.drained(), ...this.#extra.map((server) => this.#stopServer(server))]);
     if (!(await this.#within(graceMs, drained, this.#aborting.signal))) this.#abort("the grace period is over");

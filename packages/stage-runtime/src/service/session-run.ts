@@ -6,13 +6,14 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { BaseConfig } from "../config/base-config.ts";
 import type { Duty } from "../duty.ts";
+import type { Log } from "../log.ts";
 import { startDuty } from "../duties/start-duty.ts";
 import type { Claims } from "../engine/claims.ts";
 import type { Failpoint } from "../engine/failpoints.ts";
 import { FleetIdGuard } from "../engine/fleet-id-guard.ts";
 import { Gate } from "../engine/gate.ts";
 import type { HungSweeps } from "../engine/hung-sweeps.ts";
-import { InHand } from "../engine/in-hand.ts";
+import { type HandEntry, InHand } from "../engine/in-hand.ts";
 import { Members } from "../engine/members.ts";
 import type { Pulse } from "../engine/pulse.ts";
 import type { RunningDuty } from "../engine/running-duty.ts";
@@ -20,6 +21,7 @@ import { isOurFault, type Stalls } from "../engine/stalls.ts";
 import type { Scope } from "../engine/scope.ts";
 import type { RuntimeMetrics } from "../observe/metrics.ts";
 import { committerHooks } from "../observe/session-hooks.ts";
+import { type Guest, GuestRun, type HiredGuest } from "./guest.ts";
 import type { OpenQueue, ServiceHost } from "./options.ts";
 import { Registration } from "./registration.ts";
 import type { TreeDoor } from "./tree-door.ts";
@@ -29,6 +31,8 @@ export interface SessionRunParts {
   readonly actor: Actor;
   readonly config: BaseConfig;
   readonly host: ServiceHost;
+  /** Without the names of this worker. */
+  readonly bareLog: Log;
   readonly metrics: RuntimeMetrics;
   readonly failpoint: Failpoint;
   readonly pulse: Pulse;
@@ -49,11 +53,22 @@ export interface SessionRunParts {
   readonly onNameTaken: (problem: string) => void;
 }
 
+/** In whose name the engine works. */
+interface Who {
+  readonly actor: Actor;
+  readonly concurrency: number;
+  readonly log: Log;
+  readonly inHand: InHand;
+  /** Ends it before the process ends. */
+  readonly leaving: AbortSignal | null;
+}
+
 export class SessionRun {
   readonly #parts: SessionRunParts;
   readonly #session: Session;
   readonly #queue: QueueContext;
-  readonly inHand: InHand;
+  readonly #own: InHand;
+  readonly #guests = new Set<GuestRun>();
   #running: readonly RunningDuty[] = [];
   #registration: Registration | null = null;
   #identity: FleetIdentity | null = null;
@@ -63,8 +78,33 @@ export class SessionRun {
     this.#session = session;
     const committer = makeCommitter(session, committerHooks(parts.metrics));
     this.#queue = { session, committer, clock: parts.host.clock, newId: () => randomBytes(9).toString("base64url") };
-    this.inHand = new InHand(parts.host.clock);
+    this.#own = new InHand(parts.host.clock);
     session.lost.addEventListener("abort", () => this.#lost(), { once: true });
+  }
+
+  inHand(): readonly HandEntry[] {
+    return [this.#own, ...[...this.#guests].map((guest) => guest.inHand)].flatMap((inHand) => inHand.list());
+  }
+
+  /** null: this process is not at work, or takes nothing more. */
+  hire(guest: Guest): HiredGuest | null {
+    const identity = this.#identity;
+    if (identity === null || this.#session.lost.aborted || this.#parts.stopping.aborted) return null;
+    const leaving = new AbortController();
+    const actor = { stage: guest.stage, worker: guest.worker };
+    const scope = this.#scope(identity, {
+      actor,
+      concurrency: guest.concurrency,
+      log: this.#parts.bareLog.child(actor),
+      inHand: new InHand(this.#parts.host.clock),
+      leaving: leaving.signal,
+    });
+    const { instance, actor: self } = this.#parts;
+    const over = AbortSignal.any([this.#session.lost, leaving.signal]);
+    const run = new GuestRun(guest, { scope, leaving, over, instance, self: self.worker });
+    this.#guests.add(run);
+    over.addEventListener("abort", () => void run.drained().then(() => this.#guests.delete(run)), { once: true });
+    return run;
   }
 
   queue(): OpenQueue | null {
@@ -78,7 +118,9 @@ export class SessionRun {
     const { host, acceptFleetId, duties, stopping } = this.#parts;
     const identity = await this.#parts.door.enter(this.#queue);
     if (identity === null || !acceptFleetId(identity.history)) return false;
-    const scope = this.#scope(identity);
+    const { actor, config } = this.#parts;
+    const own = { actor, concurrency: config.STAGE_CONCURRENCY, log: host.log, inHand: this.#own, leaving: null };
+    const scope = this.#scope(identity, own);
     const registration = new Registration({
       scope,
       version: this.#parts.config.SLUICE_VERSION,
@@ -128,28 +170,33 @@ export class SessionRun {
 
   /** After the first bell: when everything in hand is settled. */
   async drained(): Promise<void> {
-    await Promise.all(this.#running.map(({ ended }) => ended));
+    await Promise.all([
+      ...this.#running.map(({ ended }) => ended),
+      ...[...this.#guests].map((guest) => guest.drained()),
+    ]);
   }
 
+  /** Guests may be hired elsewhere at once. */
   async announceDraining(): Promise<void> {
-    await this.#registration?.announce();
+    await Promise.all([this.#registration?.announce(), ...[...this.#guests].map((guest) => guest.leave())]);
   }
 
   /** Gives back what is still in hand; answers with its ids. */
   async abandon(): Promise<readonly string[]> {
-    return (await Promise.all(this.#running.map((duty) => duty.abandon()))).flat();
+    return (await Promise.all([...this.#running, ...this.#guests].map((each) => each.abandon()))).flat();
   }
 
-  #scope(identity: FleetIdentity): Scope {
-    const { actor, config, host, metrics, failpoint, pulse, claims, hung, workingDir } = this.#parts;
-    const { clock, random, log, probe } = host;
+  #scope(identity: FleetIdentity, { actor, concurrency, log, inHand, leaving }: Who): Scope {
+    const { config, host, metrics, failpoint, pulse, claims, hung, workingDir } = this.#parts;
+    const { clock, random, probe } = host;
     const session = this.#session;
+    const stopping = leaving === null ? this.#parts.stopping : AbortSignal.any([this.#parts.stopping, leaving]);
     return {
       actor,
       queue: this.#queue,
       identity,
       settings: {
-        concurrency: config.STAGE_CONCURRENCY,
+        concurrency,
         pollMs: config.POLL_INTERVAL_MS,
         idlePollMs: config.IDLE_POLL_INTERVAL_MS,
         attemptsMax: config.ATTEMPTS_MAX,
@@ -159,12 +206,12 @@ export class SessionRun {
       probe,
       failpoint,
       random,
-      stopping: either(session.lost, this.#parts.stopping),
+      stopping: either(session.lost, stopping),
       aborting: either(session.lost, this.#parts.aborting),
       gate: new Gate(session, actor, clock),
       members: new Members(session, actor, clock, random),
       fleetIdGuard: new FleetIdGuard(session, identity.history, clock, this.#parts.onAnotherTree),
-      inHand: this.inHand,
+      inHand,
       claims,
       hung,
       pulse,

@@ -211,6 +211,7 @@ export class JobInHand {
         this.#job = { ...this.#job, identifiers: changes.identifiers ?? this.#job.identifiers };
         return Promise.resolve(true);
       },
+      claimId: "claim",
       lockObjects: (names) => {
         const keys = names.map(lockKey);
         locked.push(...keys);

@@ -11,6 +11,7 @@ const CONTEXT: JobContext = {
   log: silentLog(),
   failpoint: () => Promise.resolve(),
   record: () => Promise.resolve(true),
+  claimId: "claim",
   lockObjects: () => Promise.resolve(true),
   progress: () => undefined,
 };

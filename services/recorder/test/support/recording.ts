@@ -88,6 +88,7 @@ export class Office {
       log: silentLog(),
       failpoint: (step) => (step === crashAt ? Promise.reject(new Crash(step)) : Promise.resolve()),
       record: () => Promise.resolve(true),
+      claimId: "claim",
       lockObjects: (names) => {
         for (const name of names) if (name.kind !== "localid") this.locked.push(`${name.kind} ${name.ark}`);
         return Promise.resolve(!this.busy);
