@@ -27,11 +27,14 @@ const optionRows = (options: readonly Option[]): readonly string[] =>
 
 const visible = (commands: readonly Command[]): readonly Command[] => commands.filter(({ hidden }) => hidden !== true);
 
+/** In a list of many only the first sentence. */
+const brief = ({ says }: Command): string => says.split(". ")[0] ?? "";
+
 const listing = (commands: readonly Command[]): readonly string[] =>
   columns(
     visible(commands).map((command) => [
       [nameOf(command), ...(command.takes ?? []).map(argumentText)].join(" "),
-      command.says,
+      brief(command),
     ]),
   );
 

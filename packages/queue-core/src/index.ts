@@ -1,3 +1,4 @@
+export { BATCH_ACTION_SAYS, batchStatesFor, eitherOf, JOB_ACTION_SAYS, jobStatesFor } from "./action-words.ts";
 export { BATCH_STATES, BUCKETS, JOB_STATES, readBatchState, readJobState, STAGES } from "./states.ts";
 export type { BatchState, Bucket, JobState, Stage } from "./states.ts";
 export {

@@ -14,7 +14,9 @@ const jobRequest = {
   confirm: z
     .boolean()
     .optional()
-    .describe("needed where a depositor will not be told: deleting a job, or failing one without a callback"),
+    .describe(
+      "needed to delete a job, for good, and to fail one whose depositor would be told by neither callback nor mail",
+    ),
 };
 export const JobRequest = z.strictObject(jobRequest);
 export type JobRequest = z.infer<typeof JobRequest>;
@@ -22,7 +24,7 @@ export type JobRequest = z.infer<typeof JobRequest>;
 export const BatchRequest = z.strictObject({
   action: z.enum(BATCH_REQUESTS),
   reason,
-  confirm: z.boolean().optional().describe("needed for delete: its depositor gets no report"),
+  confirm: z.boolean().optional().describe("needed to delete a batch: for good, and no mail tells of it"),
 });
 export type BatchRequest = z.infer<typeof BatchRequest>;
 

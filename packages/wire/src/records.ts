@@ -148,6 +148,9 @@ export const Me = z.object({
 });
 export type Me = z.infer<typeof Me>;
 
+/** What an action does, for whoever is about to order it. */
+const actionWords = z.object({ action: z.string(), says: z.string() });
+
 /** The transition tables as data: console and CLI offer what stands here, and nothing else. */
 export const Model = z.object({
   version: z.string(),
@@ -163,6 +166,8 @@ export const Model = z.object({
     }),
   ),
   batch_states: z.array(z.object({ state: batchState, says: z.string(), actions: z.array(z.string()) })),
+  job_actions: z.array(actionWords),
+  batch_actions: z.array(actionWords),
   errors: z.array(z.object({ code: z.string(), says: z.string(), remedy: z.string(), resumable: z.boolean() })),
   schedules: z.boolean().describe("deposits for later are shown: the admin knows an intake"),
   development: z.boolean().describe("mails go to an outbox that can be read here"),

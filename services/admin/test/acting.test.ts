@@ -102,7 +102,9 @@ describe("a job", () => {
     valueOf(await act(olga, jobs[0]!, { action: "hold" }));
     const deleting = refusalOf(await act(olga, jobs[0]!, { action: "delete" }));
     expect(deleting).toMatchObject({ status: 409, code: "CONFIRMATION_NEEDED" });
-    expect(deleting.detail).toContain("tester will not be told");
+    expect(deleting.detail).toMatch(
+      /is given up for good: the report of bid\d+ will list it as deleted, and has no recipients;/,
+    );
     expect(await stateOf(jobs[0]!)).toBe("Held");
   });
 
@@ -176,7 +178,7 @@ describe("a batch", () => {
 
     const warned = refusalOf(await order(batch, "delete"));
     expect(warned).toMatchObject({ status: 409, code: "CONFIRMATION_NEEDED" });
-    expect(warned.detail).toContain(`tester gets no report of ${batch}`);
+    expect(warned.detail).toContain(`${batch} is given up for good, with all its jobs: its report has been sent`);
     valueOf(await order(batch, "delete", true));
     expect(await readBatch(intake.session, batch)).toMatchObject({ value: { status: { status: "Deleted" } } });
     expect(await deleteJobsOfBatch(reporter.ctx, batch, "reporter")).toBe(0);

@@ -1,4 +1,5 @@
 /** What is done to batches: one after the other, each with its own answer. */
+import { BATCH_ACTION_SAYS, type BatchAction, batchStatesFor, eitherOf } from "@sluice/queue-core";
 import { ADMIN, type BatchDetail, type BATCH_REQUESTS } from "@sluice/wire";
 import { type Command, toAdmin } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
@@ -13,17 +14,21 @@ interface Verb {
   readonly example: string;
 }
 
+/** Where the table allows it, and what it does. */
+const means = (verb: string, action: BatchAction): string =>
+  `${verb} batches that are ${eitherOf(batchStatesFor(action))}. ${BATCH_ACTION_SAYS[action].replace(/\.$/, "")}`;
+
 const VERBS: readonly Verb[] = [
-  { action: "release", says: "Release held batches", example: 'batch release bid0000000001 --reason "agreed"' },
+  { action: "release", says: means("Release", "release"), example: 'batch release bid0000000001 --reason "agreed"' },
   {
     action: "delete",
-    says: "Delete batches that have failed, are held or completed: their depositors get no report",
+    says: means("Delete", "delete"),
     grave: true,
     example: 'batch delete bid0000000001 --reason "a test" --yes',
   },
   {
     action: "update-reporting",
-    says: "Report anew on a failed batch whose jobs have been resumed",
+    says: means("Report again on", "update-reporting"),
     example: 'batch update-reporting bid0000000001 --reason "resumed jobs are done"',
   },
   {

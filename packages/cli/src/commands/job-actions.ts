@@ -1,5 +1,5 @@
 /** What is done to jobs: to one at once, to many as an operation whose progress is shown. */
-import { JOB_STATES } from "@sluice/queue-core";
+import { eitherOf, JOB_ACTION_SAYS, type JobAction, JOB_STATES, jobStatesFor } from "@sluice/queue-core";
 import { ADMIN, type BulkPreview, type BulkRequest, type JOB_REQUESTS } from "@sluice/wire";
 import { randomUUID } from "node:crypto";
 import { type Command, type Option, toAdmin } from "../command.ts";
@@ -17,25 +17,29 @@ interface Verb {
   readonly action: Action;
   readonly says: string;
   /** It cannot be undone, or its depositor is not told: asked for in so many words. */
-  readonly grave?: true;
+  readonly grave?: JobAction;
   readonly options?: readonly Option[];
   readonly examples: readonly [string, ...string[]];
 }
 
+/** Where the table allows it, and what it does. */
+const means = (verb: string, action: JobAction): string =>
+  `${verb} jobs that are ${eitherOf(jobStatesFor(action))}. ${JOB_ACTION_SAYS[action].replace(/\.$/, "")}`;
+
 const VERBS: readonly Verb[] = [
   {
     action: "hold",
-    says: "Hold jobs that are Pending",
+    says: means("Hold", "hold"),
     examples: ['job hold jid0000000001 --reason "waiting for the owner"'],
   },
   {
     action: "release",
-    says: "Release held jobs",
+    says: means("Release", "release"),
     examples: ['job release --state Held --profile sluice_demo_content --reason "agreed" --yes'],
   },
   {
     action: "resume",
-    says: "Let failed jobs go on, at the right stage or at an earlier one",
+    says: means("Resume", "resume"),
     options: [{ name: "at", value: "STATE", choices: JOB_STATES, says: "go on at this earlier state" }],
     examples: [
       'job resume --state Failed --profile sluice_demo_content --reason "the disk is back" --yes',
@@ -44,14 +48,14 @@ const VERBS: readonly Verb[] = [
   },
   {
     action: "fail",
-    says: "Fail jobs that are under way",
-    grave: true,
+    says: means("Fail", "fail"),
+    grave: "fail",
     examples: ['job fail jid0000000001 --reason "it never ends" --yes'],
   },
   {
     action: "delete",
-    says: "Delete jobs that have failed, are held or completed: their depositors are not told",
-    grave: true,
+    says: means("Delete", "delete"),
+    grave: "delete",
     examples: ['job delete --state Failed --batch bid0000000001 --reason "sent anew" --dry-run'],
   },
   {
@@ -109,11 +113,11 @@ async function actOnJobs(context: Context, verb: Verb): Promise<ExitCode> {
 }
 
 async function actOnOne(context: Context, verb: Verb, id: string, order: Order): Promise<ExitCode> {
-  if (verb.grave === true) {
-    const sure = await confirmed(context, `${verb.action} ${id}? Its depositor may not be told.`, id);
+  if (verb.grave !== undefined) {
+    const sure = await confirmed(context, `${verb.action} ${id}? ${JOB_ACTION_SAYS[verb.grave]}`, id);
     if (!sure.ok) return sure.code;
   }
-  const body = verb.grave === true ? { ...order, confirm: true } : order;
+  const body = verb.grave !== undefined ? { ...order, confirm: true } : order;
   const answer = await context.admin.call(ADMIN.jobAction, { params: { id }, body });
   if (!answer.ok) return refuse(context, answer);
   context.printer.done(answer.value, id, answer.value.message);
@@ -134,7 +138,7 @@ async function actOnMany(context: Context, verb: Verb, { filter }: Chosen, order
   if (count === 0 && filter.ids !== undefined) return stop(context, EXIT.notFound, "none of them can be found");
   if (count > 0 && not === count) return stop(context, EXIT.refused, `the state of none of them allows ${verb.action}`);
   if (given.has("dry-run") || count === 0) return EXIT.ok;
-  const grave = verb.grave === true;
+  const grave = verb.grave !== undefined;
   const sure = await confirmed(
     context,
     `${verb.action} ${plural(count - not, "job")}?`,

@@ -7,6 +7,7 @@ import {
   type JobId,
   jobRow,
   isFinal,
+  JOB_ACTION_SAYS,
   JOB_STATES,
   listOperations,
   type OperationRecord,
@@ -48,7 +49,9 @@ export const bulkOperations = (deps: AdminDeps): readonly Operation[] => [
     }
     if (body.dry_run) return { value: notRun(body, caller, total, deps.clock.nowMs()) };
     if (needsConfirmation(deps, body, chosen.profiles) && body.confirm !== true) {
-      return confirmation(`${body.action} for ${total} jobs: their depositors will not be told`);
+      const what =
+        body.action === "delete" ? JOB_ACTION_SAYS.delete : "Some depositors have neither callback nor mails.";
+      return confirmation(`${body.action} for ${total} jobs, each of them: ${what}`);
     }
     let id = "";
     const what = { caller, response, action: `bulk.${body.action}`, target: `${total} jobs`, what: "operation" };
@@ -134,7 +137,7 @@ async function choose(
   return { open, jobs, profiles };
 }
 
-/** A deleted job is in no report; a failed one is told by callback or mail, where its collection has one. */
+/** What is deleted is gone for good; a failure is told by callback or mail, where the collection has one. */
 function needsConfirmation(
   { profiles: known }: AdminDeps,
   { action }: BulkRequest,

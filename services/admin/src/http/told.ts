@@ -10,18 +10,28 @@ export function jobWarning(
   batch: BatchView,
   profile: ProfileLookup,
 ): string | null {
-  const submitter = job.configuration.submitter === "" ? "its depositor" : job.configuration.submitter;
-  if (request.action === "delete") {
-    return `a deleted job is in no report: ${submitter} will not be told what became of it`;
-  }
+  if (request.action === "delete") return deletionOf(job, batch, profile);
   const silence = request.action === "fail" ? whyNobodyIsTold(batch.submission, profile) : null;
   return silence === null ? null : `nobody is told that ${job.id} failed: ${silence}`;
 }
 
 export function batchWarning(request: Pick<BatchRequest, "action">, batch: BatchView): string | null {
   if (request.action !== "delete") return null;
-  const submitter = batch.submission.submitter === "" ? "its depositor" : batch.submission.submitter;
-  return `${submitter} gets no report of ${batch.id}: neither its end nor that of its jobs is told`;
+  const reported =
+    batch.report === null ? "no report of it is sent any more" : "its report has been sent, and no other follows";
+  return `${batch.id} is given up for good, with all its jobs: ${reported}`;
+}
+
+/** The report lists deleted jobs, if it is still to come and somebody gets it; callbacks never tell of them. */
+function deletionOf({ id }: JobView, batch: BatchView, found: ProfileLookup): string {
+  const profile = found.ok ? found.profile : null;
+  const nobody = mailRecipients(batch.submission, profile).length === 0;
+  const report =
+    batch.report === null
+      ? `the report of ${batch.id} will list it as deleted${nobody ? ", and has no recipients" : ""}`
+      : `${batch.id} has been reported: only an update of its report tells that it was deleted`;
+  const callback = profile?.callbackUrl === undefined ? "" : "; no callback tells of it";
+  return `${id} is given up for good: ${report}${callback}`;
 }
 
 /** Whether a failure is told by callback or mail, as notifier and reporter would; null: it is. */

@@ -2,11 +2,15 @@
 import { type Caller, may, PERMISSIONS, type Permission } from "@sluice/access";
 import type { Operation } from "@sluice/http-api";
 import {
+  BATCH_ACTION_SAYS,
+  BATCH_ACTIONS,
   BATCH_STATES,
   batchRow,
   ERROR_CODES,
   isLive,
   isMerritts,
+  JOB_ACTION_SAYS,
+  JOB_ACTIONS,
   JOB_STATES,
   jobRow,
   PIPELINE,
@@ -52,6 +56,8 @@ const modelOf = ({ settings, intakeUrl }: YouDeps, reader: Reader): Model => ({
     const { says } = batchRow(state);
     return { state, says, actions: batchActions(state) };
   }),
+  job_actions: JOB_ACTIONS.map((action) => ({ action, says: JOB_ACTION_SAYS[action] })),
+  batch_actions: BATCH_ACTIONS.map((action) => ({ action, says: BATCH_ACTION_SAYS[action] })),
   errors: Object.entries(ERROR_CODES).map(([code, row]) => {
     const { says, resumable } = row;
     return { code, says, remedy: row[reader], resumable };

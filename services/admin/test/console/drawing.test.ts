@@ -20,6 +20,8 @@ const model: Model = {
     merritts: isMerritts(state),
   })),
   batch_states: [],
+  job_actions: [],
+  batch_actions: [],
   errors: [],
   schedules: false,
   development: false,

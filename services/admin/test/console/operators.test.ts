@@ -69,7 +69,7 @@ skipUnless(describe, CHROMIUM)("with the console", () => {
       await button(page, "Hold").click();
       await send(page, "Hold");
       await button(page, "Delete").click();
-      await sendSurely(page, "Delete", "will not be told what became of it", id);
+      await sendSurely(page, "Delete", "will list it as deleted", id);
       await stands(page, "Deleted").waitFor();
     });
     expect(await stateOf(id)).toBe("Deleted");
@@ -106,7 +106,7 @@ skipUnless(describe, CHROMIUM)("with the console", () => {
     const { batch } = await aReportedBatch(holdings, "Beyond saving");
     await as("operator", `/batches/${batch}`, async (page) => {
       await button(page, "Delete").click();
-      await sendSurely(page, "Delete", "gets no report", batch);
+      await sendSurely(page, "Delete", "is given up for good, with all its jobs", batch);
       await button(page, "Clean up").click();
       await send(page, "Clean up");
       await page.getByText("the reporter cleans it up").waitFor();
@@ -164,7 +164,7 @@ skipUnless(describe, CHROMIUM)("with the console", () => {
       await page.getByText("All that “MAP-” finds here:").waitFor();
       await button(page, /^Delete …/).click();
       await page.getByText("would touch 2 jobs").waitFor();
-      await sendSurely(page, "Delete 2 jobs", "their depositors will not be told", "2");
+      await sendSurely(page, "Delete 2 jobs", "lists it as deleted", "2");
       await page.getByText("2 done, 0 refused, of 2").waitFor();
     });
     expect(await Promise.all(jobs.map(stateOf))).toEqual(["Deleted", "Deleted"]);

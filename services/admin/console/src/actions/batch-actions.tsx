@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import { call } from "../api.ts";
 import { useSession } from "../session.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
-import { batchWords, harmlessFirst } from "./words.ts";
+import { batchWords, harmlessFirst, saysOf } from "./words.ts";
 
 export function BatchActions({ batch, onDone }: { readonly batch: BatchDetail; readonly onDone: () => void }) {
-  const { can } = useSession();
+  const { can, model } = useSession();
   const [asked, setAsked] = useState<string | null>(null);
   if (!can(ADMIN.batchAction) || batch.archived) return null;
   return (
@@ -25,7 +25,7 @@ export function BatchActions({ batch, onDone }: { readonly batch: BatchDetail; r
       {asked === null ? null : (
         <ActionDialog
           title={`${batchWords(asked).label} ${batch.bid}`}
-          says={batchWords(asked).says}
+          says={saysOf(model.batch_actions, asked)}
           verb={batchWords(asked).label}
           word={batch.bid}
           danger={batchWords(asked).danger === true}

@@ -7,7 +7,8 @@ import { go } from "../router.tsx";
 import { State, TroubleBox, Waiting } from "../ui/bits.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Confirmation, NEEDS_CONFIRMATION, Reason, REASON_MIN } from "./action-dialog.tsx";
-import { jobWords } from "./words.ts";
+import { useModel } from "../session.tsx";
+import { jobWords, saysOf } from "./words.ts";
 
 interface BulkDialogProps {
   readonly action: string;
@@ -18,7 +19,8 @@ interface BulkDialogProps {
 export function BulkDialog({ action: name, filter, onClose }: BulkDialogProps) {
   // From the server's own tables.
   const action = name as BulkRequest["action"];
-  const { label, says, danger } = jobWords(name);
+  const { label, danger } = jobWords(name);
+  const says = saysOf(useModel().job_actions, name);
   const [reason, setReason] = useState("");
   const [preview, setPreview] = useState<BulkPreview | null>(null);
   const [trouble, setTrouble] = useState<Trouble | null>(null);

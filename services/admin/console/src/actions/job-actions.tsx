@@ -2,9 +2,9 @@
 import { ADMIN, type JobDetail, type JobRequest } from "@sluice/wire";
 import { useState } from "preact/hooks";
 import { call } from "../api.ts";
-import { useSession } from "../session.tsx";
+import { useModel, useSession } from "../session.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
-import { harmlessFirst, jobWords } from "./words.ts";
+import { harmlessFirst, jobWords, saysOf } from "./words.ts";
 
 interface JobActionsProps {
   readonly job: JobDetail;
@@ -39,7 +39,8 @@ interface JobDialogProps extends JobActionsProps {
 }
 
 function JobDialog({ job, action, onDone, onClose }: JobDialogProps) {
-  const { label, says, danger } = jobWords(action);
+  const { label, danger } = jobWords(action);
+  const says = saysOf(useModel().job_actions, action);
   const [at, setAt] = useState(job.resume_at ?? "");
   const [priority, setPriority] = useState(job.priority ?? 0);
   return (
