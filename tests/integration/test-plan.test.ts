@@ -68,8 +68,7 @@ let operator: TestWorker;
 beforeAll(async () => {
   [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
   const env = { SWEEP_INTERVAL_MS: "300" };
-  const profile = ["NotificationType: additional"];
-  fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, profile, env });
+  fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, queuedMails: true, env });
   const running = await fleet.startAll();
   const serviceOf = (name: ServiceName): Running => running.find(({ service }) => service === name)!;
   [intake, reporter] = [serviceOf("batch-intake"), serviceOf("reporter")];
@@ -146,7 +145,7 @@ describe("a hold set in the middle of an expansion", () => {
     const { id, expander } = await halfExpanded("hold");
     await waitFor(async () => (await completedOf(id)).length > 0, { what: "a job that was started before the hold" });
     const queuedMail = `${id}.queued.eml`;
-    await waitFor(async () => (await mailsOf(id)).includes(queuedMail), { what: "the mail that the profile asks for" });
+    await waitFor(async () => (await mailsOf(id)).includes(queuedMail), { what: "the mail that it is queued" });
     expect(await setHold(operator.ctx, OPERATOR, COLLECTION)).toEqual(APPLIED);
     await expander.child.kill("SIGCONT");
     // Every row becomes a job; those that had not been started are parked, the others go their way to the end.

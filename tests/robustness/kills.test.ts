@@ -62,7 +62,13 @@ let receiver: Receiver;
 beforeAll(async () => {
   [zk, content, receiver] = await Promise.all([ownZooKeeper(), serveContent(), receiveCallbacks()]);
   const env = { ATTEMPTS_MAX: "60", POLL_INTERVAL_MS: "200", SWEEP_INTERVAL_MS: "300" };
-  fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, sessionMs: SESSION_MS, env });
+  fleet = await makeFleet({
+    zookeeper: zk.connect,
+    callbackUrl: receiver.url,
+    queuedMails: true,
+    sessionMs: SESSION_MS,
+    env,
+  });
 });
 afterAll(async () => {
   await fleet.stop();
@@ -94,7 +100,7 @@ describe("kill -9 of every service at its steps", () => {
     expect(inventoryCounts(join(fleet.dataDir, "inventory.db"))).toMatchObject({ objects: OBJECTS, versions: OBJECTS });
     // A callback may be sent again after a kill, with the same key: once is what the receiver makes of it.
     expect(new Set(receiver.keys).size).toBe(OBJECTS);
-    expect(await mails(fleet.dataDir)).toEqual([`${id}.1.eml`]);
+    expect(await mails(fleet.dataDir)).toEqual([`${id}.1.eml`, `${id}.queued.eml`]);
     for (const service of PIPELINE_SERVICES) expect([service, died[service]]).toEqual([service, STEPS[service]]);
     await session.close();
   });

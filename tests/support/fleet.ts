@@ -28,6 +28,8 @@ export interface FleetOptions {
   /** More lines of the profile. */
   readonly profile?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Depositors are told that a batch is queued, which they are by default: tests count mails. */
+  readonly queuedMails?: true;
   /** `none`: the test makes it, or brings one. */
   readonly tree?: "made" | "none";
   /** Of the test's own session; what the services need stands in `env`. */
@@ -45,7 +47,7 @@ export interface Fleet {
 
 export const PROFILE = "sluice_test_content";
 
-const profileText = ({ callbackUrl, profile = [] }: FleetOptions): string =>
+const profileText = ({ callbackUrl, queuedMails, profile = [] }: FleetOptions): string =>
   [
     `ProfileID: ${PROFILE}`,
     "ProfileDescription: Content of tests",
@@ -59,6 +61,7 @@ const profileText = ({ callbackUrl, profile = [] }: FleetOptions): string =>
     "Notification.1: depositor@example.org",
     "StorageNode: 1",
     ...(callbackUrl === undefined ? [] : [`CallbackURL: ${callbackUrl}`]),
+    ...(queuedMails === true ? [] : ["NotificationSuppression: partial"]),
     ...profile,
     "",
   ].join("\n");

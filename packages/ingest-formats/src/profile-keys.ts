@@ -11,6 +11,7 @@ export class ProfileKeys {
   readonly problems: FormatProblem[] = [];
   readonly #properties: readonly Property[];
   readonly #asked = new Set<string>();
+  readonly #idle = new Map<string, string>();
 
   constructor(properties: readonly Property[]) {
     this.#properties = properties;
@@ -87,6 +88,16 @@ export class ProfileKeys {
     return value === undefined ? undefined : Number(value);
   }
 
+  /** Whether a phase runs a handler of Merritt's: it does where the profile wires none at all. */
+  wires(phase: string, handler: string): boolean {
+    const wired = this.#numbered(`Handler${phase}`).map((name) => this.#find(name)?.value ?? "");
+    return wired.length === 0 || wired.some((value) => value.endsWith(`.${handler}`));
+  }
+
+  hasNoEffect(key: string, why: string): void {
+    this.#idle.set(key, why);
+  }
+
   boolean(key: string): boolean {
     return this.optionalOneOf(key, ["true", "false"] as const) === "true";
   }
@@ -97,13 +108,17 @@ export class ProfileKeys {
     this.problems.push(line === undefined ? problem : { ...problem, line });
   }
 
-  /** Keys that nobody asked for, and keys that stand there twice. */
+  /** Keys that nobody asked for, that have no effect, and that stand there twice. */
   warnings(): FormatProblem[] {
     return this.#properties.flatMap((property, index) => {
       const { key, line } = property;
       if (IGNORED.test(key)) return [];
       if (!this.#asked.has(key)) {
         return [{ code: "PROFILE_KEY_UNKNOWN", message: `${key} is not known and has no effect`, column: key, line }];
+      }
+      const idle = this.#idle.get(key);
+      if (idle !== undefined) {
+        return [{ code: "PROFILE_KEY_IDLE", message: `${key} has no effect: ${idle}`, column: key, line }];
       }
       if (this.#properties.findIndex((other) => other.key === key) === index) return [];
       return [

@@ -30,9 +30,11 @@ export interface Profile {
   readonly notificationTo: readonly string[];
   /** Whom a depositor may have told besides: addresses, `@domain`, `*`. Sluice's own key, NotificationAllow.N. */
   readonly notificationAllow: readonly string[];
-  readonly notificationFormat?: string;
-  readonly notificationType?: "verbose" | "additional";
+  /** For deposits of one object each: no mail that they are queued, and the object's id in the report's subject. */
+  readonly notificationType?: "verbose";
   readonly notificationSuppression: NotificationSuppression;
+  /** A mail tells that a batch has been queued. False where the profile wires Merritt's handlers without the one that does. */
+  readonly announcesQueued: boolean;
   /** May carry a user name and password: for the notifier's eyes only. */
   readonly callbackUrl?: string;
   /** What a callback that cannot be delivered does to its job. Sluice's own key, CallbackFailure. */
@@ -42,7 +44,6 @@ export interface Profile {
   /** How much the collection may have in progress, instead of the intake's settings. Sluice's own keys. */
   readonly maxJobsInProgress?: number;
   readonly maxGigabytesInProgress?: number;
-  readonly storageService?: string;
   readonly storageNode?: number;
   readonly objectMinterUrl?: string;
   readonly context?: string;
@@ -74,7 +75,16 @@ export function parseProfile(text: string, expectedId?: string): ProfileOk | Par
   return problems.length > 0 ? { ok: false, problems } : { ok: true, profile, warnings: keys.warnings() };
 }
 
+/** Keys of Merritt's that mean nothing here, with the reason. They are named when a profile is read. */
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  NotificationFormat: "mails carry failed.json and completed.json",
+  StorageService: "the processor's STORAGE_URL says where objects are stored",
+};
+
 function readProfile(keys: ProfileKeys): Profile {
+  for (const [key, why] of Object.entries(WITHOUT_EFFECT)) {
+    if (keys.text(key) !== undefined) keys.hasNoEffect(key, why);
+  }
   return {
     ...readIdentity(keys),
     ...readNotification(keys),
@@ -82,7 +92,6 @@ function readProfile(keys: ProfileKeys): Profile {
     ...defined("priority", keys.integer("Priority", 0, 99)),
     ...defined("maxJobsInProgress", keys.integer("MaxJobsInProgress", 1, 999_999_999)),
     ...defined("maxGigabytesInProgress", keys.integer("MaxGigabytesInProgress", 1, 999_999_999)),
-    ...defined("storageService", keys.httpUrl("StorageService")),
     ...defined("storageNode", keys.integer("StorageNode", 0, 999_999)),
     ...defined("objectMinterUrl", keys.httpUrl("ObjectMinterURL")),
     ...defined("context", keys.text("Context")),
@@ -112,19 +121,26 @@ function readIdentity(keys: ProfileKeys) {
 }
 
 function readNotification(keys: ProfileKeys) {
+  const type = keys.optionalOneOf("NotificationType", ["verbose", "additional"] as const);
+  if (type === "additional") keys.hasNoEffect("NotificationType", "completed.json lists what Merritt's CSV did");
   return {
     notificationTo: keys.mailAddresses("Notification"),
     notificationAllow: keys.mailPatterns("NotificationAllow"),
-    ...defined("notificationFormat", keys.text("NotificationFormat")),
-    ...defined("notificationType", keys.optionalOneOf("NotificationType", ["verbose", "additional"] as const)),
+    ...defined("notificationType", type === "verbose" ? type : undefined),
     notificationSuppression:
       keys.optionalOneOf("NotificationSuppression", ["partial", "full"] as const) ?? ("none" as const),
+    announcesQueued: keys.wires("Queue", "HandlerNotification"),
   };
 }
 
 function readCallback(keys: ProfileKeys) {
+  const callbackUrl = keys.httpUrl("CallbackURL");
+  const isWired = keys.wires("Notify", "HandlerCallback");
+  if (callbackUrl !== undefined && !isWired) {
+    keys.hasNoEffect("CallbackURL", "HandlerNotify names no HandlerCallback: nobody is called back, as in Merritt");
+  }
   return {
-    ...defined("callbackUrl", keys.httpUrl("CallbackURL")),
+    ...defined("callbackUrl", isWired ? callbackUrl : undefined),
     callbackFailure: keys.optionalOneOf("CallbackFailure", ["fail", "warn"] as const) ?? ("fail" as const),
   };
 }

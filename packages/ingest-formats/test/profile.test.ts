@@ -50,7 +50,7 @@ test("a profile is read whole", () => {
     notificationTo: ["first@example.org", "second@example.org"],
     notificationAllow: [],
     notificationSuppression: "partial",
-    storageService: "http://store:8080/store",
+    announcesQueued: true,
     storageNode: 7777,
     creationDate: "2010-01-19T13:28:14-08:00",
     objectMinterUrl: "http://ezid:4567/shoulder/ark:/99999/fk4",
@@ -114,10 +114,37 @@ test("further collections whose objects it updates are read by their numbers", (
   expect(read(`${PROFILE}${more}`)).toMatchObject({ updatesCollections: ["ark:/99999/m5two", "ark:/99999/m5ten"] });
 });
 
+describe("a key that means something to Merritt and nothing here", () => {
+  const warned = (...lines: string[]): string[] => {
+    const result = parseProfile(
+      `${PROFILE.replace("StorageService: http://store:8080/store\n", "")}${lines.join("\n")}\n`,
+    );
+    return result.ok ? result.warnings.map(({ code, message }) => `${code} ${message}`) : [];
+  };
+
+  test.each([
+    ["StorageService", "StorageService: http://store:8080/store", "STORAGE_URL"],
+    ["NotificationFormat", "NotificationFormat: xml", "failed.json"],
+    ["NotificationType", "NotificationType: additional", "completed.json"],
+    ["CallbackURL", "HandlerNotify.2: org.cdlib.mrt.ingest.handlers.notify.HandlerCleanup", "HandlerCallback"],
+  ])("is named with its reason when the profile is read: %s", (key, line, why) => {
+    expect(warned(line)).toEqual([
+      expect.stringMatching(new RegExp(`^PROFILE_KEY_IDLE ${key} has no effect: .*${why}`)),
+    ]);
+  });
+
+  test("but not where it has one", () => {
+    expect(warned("NotificationType: verbose", "HandlerNotify.1: x.HandlerCallback")).toEqual([]);
+    expect(read(`${PROFILE}HandlerNotify.2: x.HandlerCleanup\n`).callbackUrl).toBeUndefined();
+    expect(read(`${PROFILE}HandlerNotify.1: x.HandlerCallback\n`).callbackUrl).toBe("http://callback:8098");
+  });
+});
+
 test("unknown keys and repeated keys are warnings", () => {
   const result = parseProfile(`${PROFILE}Colour: blue\nPriority: 9\n`);
   expect(result.ok && result.profile.priority).toBe(9);
   expect(result.ok && result.warnings.map(({ code, column }) => [code, column])).toEqual([
+    ["PROFILE_KEY_IDLE", "StorageService"],
     ["PROFILE_KEY_UNKNOWN", "Colour"],
     ["PROFILE_KEY_TWICE", "Priority"],
   ]);

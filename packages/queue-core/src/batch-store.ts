@@ -15,6 +15,7 @@ import type { Actor, QueueContext } from "./context.ts";
 import { failureMessage } from "./errors.ts";
 import { type BatchId, parseJobId } from "./ids.ts";
 import type { Guard } from "./job.ts";
+import { createOp } from "./job-ops.ts";
 import { letGo } from "./let-go.ts";
 import { nodeOf, optional, required } from "./nodes.ts";
 import { NEVER_IMPORTED } from "./our-batch.ts";
@@ -200,7 +201,13 @@ async function planOf(
   });
   switch (ending.kind) {
     case "start":
-      return finish([], [], { rows: ending.rows, created: 0, digest: ending.digest, reports: 0, op });
+      return finish([createOp(paths.queuedMail(lease.id))], [], {
+        rows: ending.rows,
+        created: 0,
+        digest: ending.digest,
+        reports: 0,
+        op,
+      });
     case "park":
       return finish([], [], null);
     case "fail": {

@@ -173,6 +173,7 @@ async function removeBatch(
     paths.expansion(id),
     paths.fleetBatch(batch.status.status, id),
     paths.dueBatch(id),
+    paths.queuedMail(id),
     ...(uuid === undefined ? [] : [`${paths.batchUuids}/${uuid}`]),
   ];
   const reports = await reportPaths(ctx, id);

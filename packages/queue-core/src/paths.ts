@@ -114,6 +114,9 @@ export const paths = {
   chore: (name: string) => `/fleet/chores/${name}`,
   /** What fsck found last: whether it is news is judged by this. */
   fsckFound: "/fleet/fsck-found",
+  /** Batches whose depositors are to be told that they are being ingested. */
+  queuedMails: "/fleet/queued-mails",
+  queuedMail: (id: BatchId) => `/fleet/queued-mails/${id}`,
   operatorMails: "/fleet/operator-mails",
   operatorMail: (id: string) => `/fleet/operator-mails/${id}`,
   keys: "/fleet/keys",
@@ -168,6 +171,7 @@ export const DIRECTORIES: readonly string[] = [
   paths.callbacks,
   paths.callbackBodies,
   paths.chores,
+  paths.queuedMails,
   paths.operatorMails,
   paths.keys,
   paths.reports,

@@ -98,6 +98,7 @@ export const ZNODES: readonly ZnodeRow[] = [
   ),
   row("/fleet/chores/NAME", ChoreSchema, "reporter and job-runner, whenever they have done it"),
   row("/fleet/fsck-found", FsckFoundSchema, "job-runner, when a report of fleet/fsck-report finds something else"),
+  row("/fleet/queued-mails/BID", null, "batch-intake, when it starts the batch; taken away by the reporter"),
   row("/fleet/operator-mails/ID", OperatorMailSchema, "job-runner, with fsck-found; taken away by the reporter"),
   row("/fleet/keys/DAY/UUID", KeySchema, "clean-up; kept 30 days"),
   row("/fleet/reports/BID/N/CHUNK", StatusReportSchema, "reporter, for reports of more than 3,000 jobs"),

@@ -6,7 +6,12 @@ import { earliest, listEntries } from "./entries.ts";
 const DIRECTORIES: Readonly<Partial<Record<Stage, readonly string[]>>> = {
   "batch-intake": [paths.fleetBatchQueue("Pending")],
   notifier: [paths.callbacks],
-  reporter: [paths.dueBatches, paths.fleetBatchQueue("Reporting"), paths.fleetBatchQueue("UpdateReporting")],
+  reporter: [
+    paths.queuedMails,
+    paths.dueBatches,
+    paths.fleetBatchQueue("Reporting"),
+    paths.fleetBatchQueue("UpdateReporting"),
+  ],
 };
 
 export interface OtherWork {

@@ -29,6 +29,7 @@ export const PROFILE: Profile = {
   notificationTo: [],
   notificationAllow: ["charles@example.org"],
   notificationSuppression: "none",
+  announcesQueued: true,
   callbackFailure: "fail",
   suppressDublinCoreLocalId: false,
   demo: true,

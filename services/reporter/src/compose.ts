@@ -3,7 +3,7 @@ import { redactUrl } from "@sluice/safe-io";
 import { gzipSync } from "node:zlib";
 import type { Attachment, Mail } from "./mail.ts";
 import { escapeHtml, oneLine } from "./plain.ts";
-import type { MailNumber, News, ReportedBatch, ReportedJob } from "./report.ts";
+import type { BatchLists, MailNumber, News, ReportedBatch, ReportedJob } from "./report.ts";
 import { type Line, remedyOf, type Section, summarise, type Summary } from "./summary.ts";
 
 export interface Addressed {
@@ -12,6 +12,10 @@ export interface Addressed {
   readonly number: MailNumber;
   readonly to: readonly string[];
   readonly atMs: number;
+  /** What kind of administrative object it is about, if it is one: `MRT-collection`. */
+  readonly aggregate?: string | undefined;
+  /** As the profile asks with `NotificationType: verbose`. */
+  readonly verbose: boolean;
   /** Stands in the subject where it is not production: "dev", "stg". */
   readonly tag: string;
 }
@@ -33,12 +37,25 @@ export function composeMail(addressed: Addressed): Mail {
 }
 
 /** Merritt's words, and its semicolon: depositors' filters know them. */
-function subjectOf({ batch, news, number, tag }: Addressed, ok: boolean): string {
+function subjectOf(addressed: Addressed, ok: boolean): string {
+  const { batch, news, number, tag, aggregate } = addressed;
+  const one = addressed.verbose && "lists" in news ? onlyObject(news.lists) : null;
+  if (one !== null) {
+    return oneLine(`Submission ${ok ? "Processed" : "Failed"}${tag === "" ? "" : ` [Merritt ${tag}]`}: ${one}`);
+  }
   const update = news.kind === "update" ? ` update ${Number(number) - 1}` : "";
   const what = news.kind === "queued" ? "Queued" : "Processed";
+  const kind = aggregate === undefined ? "" : `[${aggregate}] `;
   return oneLine(
-    `Ingest${tag === "" ? "" : ` [${tag}]`}: ${ok ? "OK" : "FAIL"} -- Submission ${what}: ${batch.name};${update}`,
+    `Ingest${tag === "" ? "" : ` [${tag}]`}: ${ok ? "OK" : "FAIL"} -- Submission ${what}: ${kind}${batch.name};${update}`,
   );
+}
+
+/** What its depositor knows it by; null: there are more, or it has no name. */
+function onlyObject({ completed, failed, deleted }: BatchLists): string | null {
+  const [job, ...others] = [...completed, ...failed, ...deleted];
+  if (job === undefined || others.length > 0) return null;
+  return job.localIds.length > 0 ? job.localIds.join(";") : job.primaryId;
 }
 
 function textOf({ headline, facts, sections }: Summary): string {

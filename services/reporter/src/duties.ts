@@ -1,4 +1,4 @@
-import { type Batch, type QueueContext, readReport, type StatusReport } from "@sluice/queue-core";
+import { type Batch, paths, type QueueContext, readReport, type StatusReport } from "@sluice/queue-core";
 import type { Duty } from "@sluice/stage-runtime";
 import type { AuditArchive } from "@sluice/inventory";
 import { anchorKeyIn } from "./audit/anchor-key.ts";
@@ -9,6 +9,7 @@ import { dueInbox } from "./due-inbox.ts";
 import type { PostmanParts } from "./postman.ts";
 import { sentMarks } from "./sent-marks.ts";
 import { operatorMailsInbox } from "./operator-mails.ts";
+import { queuedMailsInbox } from "./queued-mails.ts";
 import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
 import { makeCleaner, type OnCleaner } from "./cleaner.ts";
@@ -19,7 +20,6 @@ import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
 import { dueBackstop } from "./sweeps/due-backstop.ts";
 import { endedHoldsSweep, type EndedHoldsParts } from "./sweeps/ended-holds.ts";
 import { endedJobsSweep, type JobFolders } from "./sweeps/ended-jobs.ts";
-import { queuedMailsSweep } from "./sweeps/queued-mails.ts";
 import { unexpandedSweep } from "./sweeps/unexpanded.ts";
 
 export interface DutyParts {
@@ -67,7 +67,7 @@ export function reporterDuties(
     endedJobsSweep("Deleted", folders, everyMs),
     deletedBatchesSweep(everyMs),
     unexpandedSweep(postman, everyMs),
-    queuedMailsSweep(postman, everyMs),
+    queuedMailsInbox(postman),
     endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
     cleanUpInbox(cleaning),
@@ -98,6 +98,10 @@ function reportTree(queue: () => QueueContext | null): ReportTree {
     previous: async ({ id }: Batch, report: StatusReport) => {
       const now = queue();
       return now === null ? null : await readReport(now, id, report);
+    },
+    isAnnounced: async ({ id }: Batch) => {
+      const notice = await queue()?.session.exists(paths.queuedMail(id));
+      return notice?.ok === true && notice.value === null;
     },
   };
 }

@@ -55,7 +55,9 @@ export async function tell(
     submitter: submission.submitter,
   };
   const atMs = parseTimestamp(told.status.last_modified) ?? ctx.clock.nowMs();
-  const mail = composeMail({ batch, news, number, to, atMs, tag: parts.subjectTag });
+  const verbose = profile.ok && profile.profile.notificationType === "verbose";
+  const aggregate = profile.ok ? profile.profile.aggregateType : undefined;
+  const mail = composeMail({ batch, news, number, to, atMs, verbose, aggregate, tag: parts.subjectTag });
   await ctx.failpoint("beforeEffect");
   const sent = await sendTraced({ ...mail, traceparent: submission.traceparent }, parts.mailer);
   await ctx.failpoint("afterEffect");

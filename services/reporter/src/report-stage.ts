@@ -8,6 +8,8 @@ export interface ReportTree {
   readonly lists: (batch: Batch) => Promise<BatchLists | null>;
   /** The last report with its whole lists, wherever they are kept. */
   readonly previous: (batch: Batch, report: StatusReport) => Promise<StatusReport | null>;
+  /** The mail that it is being ingested is settled, sent or not: it must not come behind the report. */
+  readonly isAnnounced: (batch: Batch) => Promise<boolean>;
 }
 
 export interface ReportParts extends PostmanParts {
@@ -32,6 +34,8 @@ async function report(batch: Batch, ctx: BatchContext, parts: ReportParts): Prom
   if (lists === null) return snooze(LOOK_AGAIN_MS, "the jobs could not be read");
   const news = await newsOf(batch, lists, parts.tree);
   if (news === "unknown") return snooze(LOOK_AGAIN_MS, "the last report could not be read");
+  if (news?.kind === "first" && !(await parts.tree.isAnnounced(batch)))
+    return snooze(LOOK_AGAIN_MS, "the mail that it is being ingested comes first");
   if (news !== null) {
     const number = (batch.expansion?.reports ?? 0) + 1;
     const { id, submission, status } = batch;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { gunzipSync } from "node:zlib";
-import { composeMail } from "../src/compose.ts";
+import { type Addressed, composeMail } from "../src/compose.ts";
 import type { BatchLists, News } from "../src/report.ts";
 import { LINES_MAX } from "../src/summary.ts";
 import { BATCH, failedJob, NOW_MS, reported } from "./support.ts";
 
 const lists = (parts: Partial<BatchLists>): BatchLists => ({ completed: [], failed: [], deleted: [], ...parts });
-const compose = (news: News, number = 1, tag = "") =>
-  composeMail({ batch: BATCH, news, number, to: ["anna@example.org"], atMs: NOW_MS, tag });
+const compose = (news: News, number = 1, tag = "", more: Partial<Addressed> = {}) =>
+  composeMail({ batch: BATCH, news, number, to: ["anna@example.org"], atMs: NOW_MS, tag, verbose: false, ...more });
 
 describe("the mail about a finished batch", () => {
   test("says in its subject, as Merritt does, whether all went well", () => {
@@ -16,6 +16,21 @@ describe("the mail about a finished batch", () => {
     expect(good.subject).toBe(`Ingest: OK -- Submission Processed: ${BATCH.name};`);
     expect(bad.subject).toBe(`Ingest: FAIL -- Submission Processed: ${BATCH.name};`);
     expect(good.name).toBe("bid0000000012.1");
+  });
+
+  test.each([
+    [[reported(1)], [], "stg", "Submission Processed [Merritt stg]: local-1"],
+    [[], [failedJob(2)], "", "Submission Failed: local-2"],
+    [[reported(1, { localIds: [], primaryId: "ark:/99999/fk4x" })], [], "", "Submission Processed: ark:/99999/fk4x"],
+    [[reported(1), reported(2)], [], "", `Ingest: OK -- Submission Processed: ${BATCH.name};`],
+  ])("names the one object of a verbose profile in its subject (%#)", (completed, failed, tag, subject) => {
+    const news = { kind: "first", lists: lists({ completed, failed }) } as const;
+    expect(compose(news, 1, tag, { verbose: true }).subject).toBe(subject);
+  });
+
+  test("says which kind of administrative object it is about", () => {
+    const { subject } = compose({ kind: "queued", objects: 1 }, 1, "", { aggregate: "MRT-collection" });
+    expect(subject).toBe(`Ingest: OK -- Submission Queued: [MRT-collection] ${BATCH.name};`);
   });
 
   test("carries the tag of a fleet that is not production, and the number of an update", () => {

@@ -24,6 +24,7 @@ const mail = composeMail({
   to: ["anna@example.org", "ben@example.org"],
   atMs: NOW_MS,
   tag: "",
+  verbose: false,
 });
 
 describe("the outbox", () => {

@@ -48,6 +48,7 @@ function stage(
     sent?: Sent;
     profile?: readonly string[];
     unwritable?: IoFault;
+    announced?: boolean;
   } = {},
 ) {
   const mailer = mailbox(options.sent);
@@ -68,6 +69,7 @@ function stage(
     tree: {
       lists: () => Promise.resolve(options.lists === undefined ? LISTS : options.lists),
       previous: () => Promise.resolve(options.previous ?? null),
+      isAnnounced: () => Promise.resolve(options.announced ?? true),
     },
   };
   const handle = (batch: Batch) => reportStage("Reporting", parts).handle(batch, ctx);
@@ -80,6 +82,12 @@ describe("a batch whose last job has ended", () => {
     expect(await handle(aBatch())).toEqual(VERDICT);
     expect(mails).toMatchObject([{ name: "bid0000000012.1", to: ["anna@example.org"], sentAtMs: NOW_MS }]);
     expect(outcomes).toEqual(["sent"]);
+  });
+
+  test("is not told before the mail that it is being ingested", async () => {
+    const { handle, mails } = stage({ announced: false });
+    expect(await handle(aBatch())).toMatchObject({ kind: "snooze", why: expect.stringContaining("comes first") });
+    expect(mails).toEqual([]);
   });
 
   test("is not told again after a crash between the mail and its verdict", async () => {

@@ -76,12 +76,16 @@ describe("who is told", () => {
   });
 });
 
-test("the news that a batch is under way is for those who ask for it, unless their profile forbids it", () => {
+test("the news that a batch is under way is for all but those whose profile forbids it, as in Merritt", () => {
   const asks = (...lines: string[]): boolean =>
     wantsQueuedMail(profileWith(["Notification.1: a@example.org", ...lines]));
-  expect(asks()).toBe(false);
+  expect(asks()).toBe(true);
   expect(asks("NotificationType: additional")).toBe(true);
-  expect(asks("NotificationType: verbose")).toBe(true);
-  expect(asks("NotificationType: additional", "NotificationSuppression: partial")).toBe(false);
-  expect(asks("NotificationType: additional", "NotificationSuppression: full")).toBe(false);
+  expect(asks("NotificationType: verbose")).toBe(false);
+  expect(asks("NotificationSuppression: partial")).toBe(false);
+  expect(asks("NotificationSuppression: full")).toBe(false);
+  const handlers = ["queue.HandlerSubmit", "queue.HandlerNotification"].map(
+    (name, i) => `HandlerQueue.${i}: x.${name}`,
+  );
+  expect([asks(...handlers), asks(handlers[0]!)]).toEqual([true, false]);
 });

@@ -38,7 +38,6 @@ import { type Inventory, openInventory } from "@sluice/inventory";
 import { openAcceptedBatches, openWorkingFolder } from "@sluice/working-folder";
 import { systemClock } from "@sluice/zookeeper";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -96,7 +95,6 @@ describe("the reporter on a real tree", () => {
       failpoints?: string;
       only?: (duty: Duty) => boolean;
       archive?: Archive;
-      profile?: readonly string[];
     } = {},
   ): Promise<void> {
     const read = readConfig(baseConfig, {
@@ -115,7 +113,7 @@ describe("the reporter on a real tree", () => {
     };
     const folders = await openWorkingFolder(queueDir());
     const mailer = openMailer(`outbox:${outbox()}`, LETTERHEAD);
-    const profiles = profilesOf(profileWith(["Notification.1: anna@example.org", ...(overrides.profile ?? [])]));
+    const profiles = profilesOf(profileWith(["Notification.1: anna@example.org", "NotificationSuppression: partial"]));
     const probe: Probe = () => undefined;
     const service = new Service(
       {
@@ -242,26 +240,6 @@ describe("the reporter on a real tree", () => {
     expect(await mails()).toEqual([`${made.id}.0.eml`]);
     expect(violations()).toEqual([]);
   });
-
-  test.each(["nothing", "afterEffect"])(
-    "tells once that a batch is under way, if asked, stumbling at %s",
-    async (step) => {
-      const { batch, jobs } = await aBatchOfJobs(intake, specs(2));
-      const profile = ["NotificationType: additional"];
-      await startReporter({ profile, failpoints: `reporter.${step}=throw#1` });
-      await waitFor(() => existsSync(join(queueDir(), folderOf(batch), "mail-queued.sent")), { what: "the mark" });
-      const mail = await readFile(join(outbox(), `${folderOf(batch)}.queued.eml`), "utf8");
-      expect(mail).toContain("Subject: Ingest: OK -- Submission Queued:");
-      expect(mail).toContain("2 objects are being ingested");
-      await stopReporters();
-      await rm(outbox(), { recursive: true });
-      await startReporter({ profile });
-      for (const job of jobs) await end(job, "done");
-      await untilStatus(batch, "Completed");
-      expect(await mails()).toEqual([`${folderOf(batch)}.1.eml`]);
-      expect(violations()).toEqual([]);
-    },
-  );
 
   test("finds a batch whose last worker died before it could say so", async () => {
     const { batch, jobs } = await aBatchOfJobs(intake, specs(1));
