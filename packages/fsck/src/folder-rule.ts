@@ -21,7 +21,7 @@ const ON_ITS_WAY_MS = 600_000;
 const REMOVED_WITHIN_MS = 3 * 86_400_000;
 const HUMAN =
   "the intake removes it by itself after INCOMING_MAX_AGE_MS if it was made since the tree's last restore; an older one may be " +
-  "all there is of a deposit that the restore did not bring back: submit it again from there, then move the folder away";
+  "all there is of a deposit that the restore did not bring back: sluice lost says what it was, and makes it again";
 
 /** To look at nothing is not to find nothing. */
 const UNREADABLE: Suspicion = {

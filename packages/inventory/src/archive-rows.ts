@@ -1,6 +1,6 @@
 /** The archive in its two tables. Jobs first, a page per transaction; the batch's row last: it says that all are there. */
 import type { ArchivedBatch, ArchivedJob, BatchToArchive } from "./archive.ts";
-import { type Answer, type Database, inTransaction, reading, type Tx } from "./database.ts";
+import { type Database, found, inTransaction, reading, type Tx } from "./database.ts";
 import type { ArchivePage, ArchiveResult, Found } from "./inventory.ts";
 
 export async function archiveBatch(database: Database, batch: BatchToArchive): Promise<ArchiveResult> {
@@ -100,8 +100,3 @@ export async function listArchivedJobs(
 }
 
 const jobOf = ({ document }: { readonly document: string }): ArchivedJob => JSON.parse(document) as ArchivedJob;
-
-function found<T>(answer: Answer<T | null>): Found<T> {
-  if (!answer.ok) return { kind: "unavailable", message: answer.fault.message };
-  return answer.value === null ? { kind: "none" } : { kind: "found", value: answer.value };
-}

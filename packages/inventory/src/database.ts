@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely, Transaction } from "kysely";
 import type { MakeTables } from "./audit-tables.ts";
-import type { Refused, Unavailable } from "./inventory.ts";
+import type { Found, Refused, Unavailable } from "./inventory.ts";
 import type { InventoryTables } from "./tables.ts";
 
 export type Tx = Transaction<InventoryTables>;
@@ -27,6 +27,12 @@ export interface Database {
 
 export type Answer<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Refused | Unavailable };
+
+/** A reader's answer; null is nothing. */
+export function found<T>(answer: Answer<T | null>): Found<T> {
+  if (!answer.ok) return { kind: "unavailable", message: answer.fault.message };
+  return answer.value === null ? { kind: "none" } : { kind: "found", value: answer.value };
+}
 
 /** One transaction, tried again from its beginning where that helps. An answer to the commit that was lost is a try that failed: work must be idempotent. */
 export const inTransaction = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<Answer<T>> =>

@@ -26,6 +26,10 @@ export interface Inventory extends AuditArchive {
   findArchivedJob(id: string): Promise<Found<ArchivedJob>>;
   /** A page of an archived batch's jobs, by number, after the one given. */
   listArchivedJobs(batch: ArchivedBatch, page: ArchivePage): Promise<Found<readonly ArchivedJob[]>>;
+  /** How many versions jobs of a batch have recorded, by the batch's number (bid…). */
+  recordedOf(batch: string): Promise<Found<number>>;
+  /** The same for all batches with versions that were stored since then (RFC 3339). */
+  recordedSince(since: string): Promise<Found<readonly RecordedBatch[]>>;
   /** Which fleet's it is. */
   readonly stamp: InventoryStamp;
   close(): Promise<void>;
@@ -105,6 +109,12 @@ export type LocalIdList = { readonly kind: "listed"; readonly localIds: readonly
 export type ArchiveResult = { readonly kind: "archived"; readonly jobs: number } | Refused | Unavailable;
 
 export type Found<T> = { readonly kind: "found"; readonly value: T } | { readonly kind: "none" } | Unavailable;
+
+export interface RecordedBatch {
+  /** bid… */
+  readonly batch: string;
+  readonly versions: number;
+}
 
 export interface ArchivePage {
   readonly after?: string;

@@ -6,6 +6,7 @@ import { closedUntilChecked, fleetStamp } from "./fleet-stamp.ts";
 import type { Inventory, InventoryStamp, RecordResult } from "./inventory.ts";
 import { findLocalIds, localIdsOf, NameTaken, registerLocalIds } from "./local-ids.ts";
 import { NotRecorded } from "./not-recorded.ts";
+import { recordedOf, recordedSince } from "./recorded.ts";
 import { recordVersion } from "./record-version.ts";
 import type { StoredVersion } from "./stored-version.ts";
 
@@ -36,6 +37,8 @@ const inventoryOver = (database: Database, stamp: InventoryStamp): Inventory => 
   findArchivedJob: (id) => findArchivedJob(database, id),
   listArchivedJobs: (batch, page) => listArchivedJobs(database, batch, page),
   ...auditArchive(database),
+  recordedOf: (batch) => recordedOf(database, batch),
+  recordedSince: (since) => recordedSince(database, since),
   close: () => database.db.destroy(),
 });
 

@@ -63,6 +63,24 @@ export function inventoryConformance(bench: Bench): void {
     });
   });
 
+  test("versions are counted by the batch that they came with, all of them or those since a time", async () => {
+    const [first, second] = [aVersion(), aVersion({ number: 2 })];
+    const other = aVersion({ ark: "ark:/99999/fk4other", number: 3 });
+    const elsewhere = { ...other, ingest: { ...other.ingest, batch: "bid0000000009" } };
+    for (const version of [first, second, elsewhere]) expect(await inventory().record(version)).toEqual(RECORDED);
+    const { batch = "" } = first.ingest;
+    expect(await inventory().recordedOf(batch)).toEqual({ kind: "found", value: 2 });
+    expect(await inventory().recordedOf("bid0000000077")).toEqual({ kind: "found", value: 0 });
+    expect(await inventory().recordedSince(second.created)).toEqual({
+      kind: "found",
+      value: [
+        { batch, versions: 1 },
+        { batch: "bid0000000009", versions: 1 },
+      ],
+    });
+    expect(await inventory().recordedSince("2030-01-01T00:00:00Z")).toEqual({ kind: "found", value: [] });
+  });
+
   describe("a version", () => {
     test("is recorded with all its parts", async () => {
       const version = aVersion({ localIds: ["shelf 7", "box 3"], storageNode: "7777" });

@@ -249,4 +249,4 @@ export { type CallbackEnd, callbackNoteOps, type CalledBack, calledBackOf } from
 export { diedInHand, endOfClaim, explained, newFleetJob, uncounted } from "./fleet-job.ts";
 export { batchEdges, describeStates, type Edge, jobEdges } from "./describe.ts";
 export { describeZnodes, ZNODES, type ZnodeRow } from "./znodes.ts";
-export { dayOf, expireKeys, KEYS_KEPT_DAYS } from "./kept-keys.ts";
+export { dayOf, expireKeys, findKeptKey, type KeptKey, KEYS_KEPT_DAYS } from "./kept-keys.ts";

@@ -9,6 +9,7 @@ import {
 } from "@sluice/ingest-formats";
 import { IoError, type UnpackedFile } from "@sluice/safe-io";
 import { readContents } from "./contents.ts";
+import { uploadName } from "./uploads.ts";
 import { type ClaimFolder, MANIFEST_FILE } from "./working-folder.ts";
 
 /** One file of a job. */
@@ -109,10 +110,9 @@ function singleFile(configuration: PayloadConfiguration): FetchItem {
   return { ok: true, file: { name, source, size: configuration.payload_size, digest: digest.value } };
 }
 
-const UPLOAD = "upload:";
-
 function originOf(url: string): FileOrigin {
-  return url.startsWith(UPLOAD) ? { kind: "upload", name: url.slice(UPLOAD.length) } : { kind: "url", url };
+  const name = uploadName(url);
+  return name === null ? { kind: "url", url } : { kind: "upload", name };
 }
 
 /** The last part of the address: what a browser would call the file. */

@@ -31,10 +31,3 @@ export function typeOfSubmission(raw: string): PayloadType | null | undefined {
   const parsed = parsePayloadType(raw);
   return parsed.ok ? parsed.value : undefined;
 }
-
-const UPLOAD = "upload:";
-
-/** A file in the batch's own folder, as a URL: a payload always has one. */
-export const uploadUrl = (name: string): string => UPLOAD + name;
-/** The file's name; null for payloads that are elsewhere. */
-export const uploadName = (url: string): string | null => (url.startsWith(UPLOAD) ? url.slice(UPLOAD.length) : null);

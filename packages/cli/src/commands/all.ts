@@ -14,6 +14,7 @@ import { IMPORT_COMMAND } from "./import.ts";
 import { INIT_COMMAND } from "./init.ts";
 import { JOB_ACTION_COMMANDS } from "./job-actions.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
+import { LOST_COMMAND } from "./lost.ts";
 import { MANIFEST_COMMAND } from "./manifest.ts";
 import { OPERATION_COMMANDS } from "./operations.ts";
 import { QUEUED_JOB_ACTION_COMMANDS } from "./queued-job-actions.ts";
@@ -59,6 +60,7 @@ export const COMMANDS: readonly Command[] = [
   INIT_COMMAND,
   FSCK_COMMAND,
   ...SNAPSHOT_COMMANDS,
+  LOST_COMMAND,
   SECURE_COMMAND,
   IMPORT_COMMAND,
   ...HOUSE_COMMANDS,

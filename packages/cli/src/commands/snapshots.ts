@@ -5,7 +5,9 @@ import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, toNobody } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
-import { directOperator, withQueue, ZOOKEEPER } from "../direct/open-queue.ts";
+import { lookDirectly } from "../direct/lost.ts";
+import { LOST_PARTS, withLostParts } from "../direct/lost-parts.ts";
+import { directOperator, type OpenQueue, withQueue, ZOOKEEPER } from "../direct/open-queue.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { confirmed, DRY_RUN, REASON, reasonFor, YES } from "../interact/confirm.ts";
 import { makeProgress } from "../interact/progress.ts";
@@ -40,7 +42,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
   },
   {
     words: ["restore"],
-    says: "A snapshot into an empty tree, straight to ZooKeeper, while no service runs; --dry-run checks the file",
+    says: "A snapshot into an empty tree, straight to ZooKeeper, while no service runs; then what was accepted since (see sluice lost); --dry-run checks the file",
     takes: [{ name: "FILE", file: true }],
     options: [
       { name: "replace", says: "take away what is in the tree" },
@@ -48,12 +50,16 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
         name: "another-fleet",
         says: "with --replace: also if what is there belongs to another fleet than the snapshot",
       },
+      ...LOST_PARTS,
       ZOOKEEPER,
       REASON,
       DRY_RUN,
       YES,
     ],
-    examples: ["restore tree.snapshot.gz --dry-run"],
+    examples: [
+      "restore tree.snapshot.gz --dry-run",
+      "restore tree.snapshot.gz --zookeeper zk1:2181,zk2:2181 --working-dir /data/queue --inventory sqlite:/data/inventory.db",
+    ],
     talksTo: toNobody,
     run: restore,
   },
@@ -134,6 +140,19 @@ function takeDirectly(context: Context, hosts: string, file: string): Promise<Ex
   });
 }
 
+/** What the snapshot did not have: shown, and made again if wanted, before any service starts. */
+async function afterwards(context: Context, queue: OpenQueue, { at, consistency }: Checked): Promise<ExitCode> {
+  const { given, printer } = context;
+  if (!given.has("working-dir"))
+    printer.note("  Next: sluice lost --zookeeper, before any service starts: what was accepted since the snapshot");
+  const work = { creates: true, forgets: false, only: null, since: at };
+  const code = given.has("working-dir")
+    ? await withLostParts(context, (parts) => lookDirectly(context, queue, parts, work))
+    : EXIT.ok;
+  if (consistency !== "exact") printer.note("  Next: sluice fsck --repair --zookeeper, before any service starts");
+  return code;
+}
+
 async function restore(context: Context): Promise<ExitCode> {
   const { given, printer, io } = context;
   const file = resolve(io.cwd, context.args[0] ?? "");
@@ -176,9 +195,7 @@ async function restore(context: Context): Promise<ExitCode> {
           `restored: ${plural(result.nodes, "node")}; fleet ${result.identity.fleet} is now in epoch ${result.identity.epoch}`,
         );
         printer.note("  Tokens that were revoked since the snapshot are valid again: look at sluice token list");
-        if (checked.consistency !== "exact")
-          printer.note("  Next: sluice fsck --repair --zookeeper, before any service starts");
-        return EXIT.ok;
+        return await afterwards(context, queue, checked);
       case "refused":
         return stop(
           context,

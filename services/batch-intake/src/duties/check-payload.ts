@@ -1,7 +1,7 @@
 /** Pending jobs: what is already here is checked, and an object manifest is brought here, before others work on it. */
 import type { Job } from "@sluice/queue-core";
 import { done, fail, type JobContext, type JobStage, type Outcome } from "@sluice/stage-runtime";
-import { uploadName } from "../payload-types.ts";
+import { uploadName } from "@sluice/working-folder";
 import type { PayloadPlace, Payloads } from "../ports.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
 import { placeOf, unsupported } from "./payload-of-batch.ts";

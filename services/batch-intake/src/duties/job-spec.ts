@@ -1,9 +1,9 @@
 /** What becomes of a payload or of a row of a batch manifest: the description of one job. Pure. */
 import { batchPriority, type ManifestRow, parseLocalIds, parsePayloadType } from "@sluice/ingest-formats";
 import type { Identifiers, JobSpec, Metadata, Submission } from "@sluice/queue-core";
-import { type JobPayloadType, rowOfType, uploadUrl } from "../payload-types.ts";
+import { type JobPayloadType, rowOfType } from "../payload-types.ts";
 import { nameOfUrl } from "../submission/payload-name.ts";
-import type { Upload } from "../submission/uploads.ts";
+import { type Upload, uploadUrl } from "@sluice/working-folder";
 
 export interface BatchFacts {
   readonly submission: Submission;

@@ -2,7 +2,7 @@ import { detectPayloadType, manifestKindOf, parseDigest, type ManifestKind } fro
 import { type Batch, placeOfBatch } from "@sluice/queue-core";
 import { type JobPayloadType, rowOfType, TAKEN_TYPES, typeOfSubmission } from "../payload-types.ts";
 import type { PayloadFault, PayloadPlace, Payloads } from "../ports.ts";
-import { type Upload, uploadsOf } from "../submission/uploads.ts";
+import { type Upload, uploadsOf } from "@sluice/working-folder";
 
 /** What a batch's payload turned out to be. */
 export type BatchPayload =

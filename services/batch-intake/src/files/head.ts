@@ -1,5 +1,5 @@
 import { IoError, type Outcome } from "@sluice/safe-io";
-import { uploadName } from "../payload-types.ts";
+import { uploadName } from "@sluice/working-folder";
 import type { Head, PayloadPlace } from "../ports.ts";
 import { nameOfUrl } from "../submission/payload-name.ts";
 import { failure, payloadFault, success } from "./fault.ts";

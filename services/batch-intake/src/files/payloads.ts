@@ -10,7 +10,7 @@ import {
   type Outcome,
 } from "@sluice/safe-io";
 import { MANIFEST_FILE, type WorkingFolder } from "@sluice/working-folder";
-import { uploadName } from "../payload-types.ts";
+import { uploadName } from "@sluice/working-folder";
 import type { Brought, Payloads, PayloadPlace } from "../ports.ts";
 import { failure, payloadFault, success } from "./fault.ts";
 import { headOf } from "./head.ts";

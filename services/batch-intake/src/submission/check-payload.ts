@@ -5,11 +5,11 @@ import {
   parsePayloadType,
   type PayloadType,
 } from "@sluice/ingest-formats";
-import { TYPE_TO_BE_FOUND, uploadUrl } from "../payload-types.ts";
+import { type Upload, uploadUrl } from "@sluice/working-folder";
+import { TYPE_TO_BE_FOUND } from "../payload-types.ts";
 import type { Complaints } from "./check-submission.ts";
 import type { RequestedPayload, SubmissionRequest, UploadedFile } from "./request.ts";
 import { nameOfUrl, nameProblem } from "./payload-name.ts";
-import type { Upload } from "./uploads.ts";
 import { urlProblem } from "./url.ts";
 
 export interface PayloadFacts {

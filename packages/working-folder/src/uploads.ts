@@ -1,0 +1,26 @@
+/** Files that came with a submission: what it says of them, and how a payload's URL names one. */
+import type { Submission } from "@sluice/queue-core";
+import { z } from "zod";
+
+const Upload = z.object({ name: z.string(), size: z.number().int().min(0), type: z.string() });
+export type Upload = Readonly<z.infer<typeof Upload>>;
+
+const UPLOAD = "upload:";
+
+/** A file in the batch's own folder, as a URL: a payload always has one. */
+export const uploadUrl = (name: string): string => UPLOAD + name;
+/** The file's name; null for payloads that are elsewhere. */
+export const uploadName = (url: string): string | null => (url.startsWith(UPLOAD) ? url.slice(UPLOAD.length) : null);
+
+/** Those that stand in the submission's record, because there were several, and each becomes a job. */
+export function uploadsOf(submission: Submission): readonly Upload[] {
+  const read = z.array(Upload).safeParse(submission["uploads"]);
+  return read.success ? read.data : [];
+}
+
+/** Every file without which the batch cannot be done. */
+export function uploadNames(submission: Submission): readonly string[] {
+  const several = uploadsOf(submission).map(({ name }) => name);
+  const one = uploadName(submission.payload_url);
+  return several.length > 0 || one === null ? several : [one];
+}
