@@ -1,25 +1,5 @@
-import { runService, stampedFolder } from "@sluice/stage-runtime";
-import { openWorkingFolder } from "@sluice/working-folder";
+import { runService } from "@sluice/stage-runtime";
 import { loadConfig } from "./config.ts";
-import { sharedVolumeOnly } from "./dedicated-volumes.ts";
-import { storageGauges } from "./gauges.ts";
-import { provisioningStage } from "./provision.ts";
-import { volumeSurvey } from "./volume.ts";
+import { provisionerService } from "./provisioner-service.ts";
 
-const config = loadConfig(process.env);
-const folder = await openWorkingFolder(config.WORKING_DIR);
-const survey = volumeSurvey(folder.root);
-
-await runService({
-  service: "provisioner",
-  config,
-  duties: ({ registry }) => [
-    provisioningStage({
-      survey,
-      limits: { known: config.SPACE_LIMIT, unknown: config.SPACE_LIMIT_UNKNOWN },
-      dedicated: sharedVolumeOnly,
-      onRound: storageGauges(registry, survey),
-    }),
-  ],
-  stamped: () => [stampedFolder({ name: "the working folder", folder: config.WORKING_DIR, writes: false })],
-});
+await runService(await provisionerService(loadConfig(process.env)));
