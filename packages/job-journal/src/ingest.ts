@@ -20,6 +20,8 @@ export interface IngestHooks {
   readonly onIngested?: (shard: number, jobs: number) => void;
   /** Nobody could be asked, or nobody knows: the lines are tried again after a rest. */
   readonly onWaiting?: (shard: number, why: string) => void;
+  /** What no owner has a part in: a disk, or a mistake of ours. The same. */
+  readonly onFailure?: (shard: number, error: unknown) => void;
   /** This line can be no job, for a reason that does not go away: it is skipped, and told here for good. */
   readonly onRefused?: (shard: number, line: Line, why: string) => void;
 }
@@ -69,12 +71,11 @@ class IngestLoop {
   async run(): Promise<void> {
     const unlisten = this.#ports.journal.onWritten(() => this.#alarm());
     while (!this.#stopped) {
-      const problem = (await this.#takeSome()) ?? (await restock(this.#ports));
-      if (problem === null) this.#restMs = REST_MS.first;
-      else this.#ports.hooks.onWaiting?.(this.#ports.shard, problem);
-      if (problem !== null) await this.#rest(this.#restMs);
+      const isWell = await this.#round();
+      if (isWell) this.#restMs = REST_MS.first;
+      if (!isWell) await this.#rest(this.#restMs);
       else if (this.#ports.journal.stats().lines === 0) await this.#rest(null);
-      if (problem !== null) this.#restMs = Math.min(2 * this.#restMs, REST_MS.longest);
+      if (!isWell) this.#restMs = Math.min(2 * this.#restMs, REST_MS.longest);
     }
     unlisten();
   }
@@ -82,6 +83,19 @@ class IngestLoop {
   stop(): void {
     this.#stopped = true;
     this.#alarm();
+  }
+
+  /** False: the lines wait, and are tried again after a rest. A full disk must not end the process in which they stand. */
+  async #round(): Promise<boolean> {
+    const { shard, hooks } = this.#ports;
+    try {
+      const problem = (await this.#takeSome()) ?? (await restock(this.#ports));
+      if (problem !== null) hooks.onWaiting?.(shard, problem);
+      return problem === null;
+    } catch (error) {
+      hooks.onFailure?.(shard, error);
+      return false;
+    }
   }
 
   #alarm(): void {
@@ -114,11 +128,13 @@ class IngestLoop {
     const read = await journal.read(token);
     if (!read.ok) return read.why;
     await failpoint?.("jobsRead");
-    const problem = await this.#ingestAll(groupsOf(await this.#jobsOf(read.lines)));
-    if (problem !== null) {
-      journal.release(token);
-      return problem;
+    let problem: string | null = "they could not be read";
+    try {
+      problem = await this.#ingestAll(groupsOf(await this.#jobsOf(read.lines)));
+    } finally {
+      if (problem !== null) journal.release(token);
     }
+    if (problem !== null) return problem;
     await failpoint?.("jobsIngested");
     const before = journal.stats().lines;
     const synced = await journal.rsync(token);

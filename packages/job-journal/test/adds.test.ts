@@ -33,7 +33,10 @@ const WORK = { tenant: "default", name: "work" };
 /** A store of blobs in memory: what it holds was put there. */
 class MemoryBlobs {
   readonly held = new Map<string, Buffer>();
+  /** What the disk says to the next write. */
+  problem: Error | null = null;
   put(bytes: Buffer): Promise<BlobRef> {
+    if (this.problem !== null) return Promise.reject(this.problem);
     const sha256 = String(this.held.size).padStart(64, "0");
     this.held.set(sha256, bytes);
     return Promise.resolve({ sha256, bytes: bytes.length });
@@ -83,6 +86,7 @@ async function begin(): Promise<void> {
     later: (_ms, wake) => later(1, wake),
     hooks: {
       onWaiting: (_shard, why) => waited.push(why),
+      onFailure: (_shard, error) => waited.push(String(error)),
       onRefused: (_shard, line, why) => refused.push(`${line.payload.toString()}: ${why}`),
     },
   });
@@ -165,6 +169,16 @@ describe("lines that are added", () => {
     expect(JSON.parse((await record(ids[0]!)).data)).toEqual({ payload: odd.toString("base64"), encoding: "base64" });
     const { dataRef } = await record(ids[1]!);
     expect(JSON.parse(blobs.held.get(dataRef!.sha256)!.toString())).toEqual({ payload: large });
+  });
+
+  test("wait where they are while the store of large data is full, and the process goes on", async () => {
+    blobs.problem = new Error("ENOSPC");
+    const large = "x".repeat(100_000);
+    const ids = idsOf(await adds.addLines(WORK, ["small", large, "behind"]));
+    await waitFor(() => waited.filter((why) => why.includes("ENOSPC")).length > 1, { what: "two tries" });
+    blobs.problem = null;
+    await taken();
+    expect((await jobs()).map((job) => job.split(" ")[0])).toEqual(ids.map(String));
   });
 
   test("M22: leave their results to the type that was named with them, whatever they hold", async () => {

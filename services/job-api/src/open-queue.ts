@@ -65,6 +65,7 @@ export async function openJobQueue(config: JobApiConfig, service: ServiceParts):
         wait: (tenant, command, timeoutMs, gone) => router.wait(tenant, command, timeoutMs, gone),
       },
       blobs,
+      (err) => log.error({ err }, "the store of large data failed: the command that needed it was not done"),
     ),
     async close() {
       await journals.close();
@@ -106,6 +107,7 @@ async function openJournals(
     hooks: {
       onIngested: (_shard, jobs) => counters.ingested.inc(jobs),
       onWaiting: (shard, why) => log.info({ shard, why }, "the journal waits"),
+      onFailure: (shard, err) => log.error({ shard, err }, "the journal's lines cannot be taken in: they wait"),
       onRefused(shard, { id, tenant, name }, why) {
         counters.refused.inc();
         log.error({ shard, job: id, tenant, name, why }, "a line of the journal can be no job");
