@@ -1,5 +1,6 @@
 /** `npm run bench`: figures of this machine, as JSON lines. A shared machine varies by half: compare, do not judge. */
 import { parseArgs } from "node:util";
+import { measureArchive } from "./archive.ts";
 import { measureConsole } from "./console/measure.ts";
 import { measureDepth } from "./depth/measure.ts";
 import { measureEndurance } from "./endurance.ts";
@@ -8,6 +9,7 @@ import { measureShard } from "./job-shard.ts";
 import { measureManifest } from "./manifest.ts";
 import { measureRates } from "./rates.ts";
 import { measureTurns } from "./turns.ts";
+import { measureWaiter } from "./waiter.ts";
 import { measureFleet } from "./whole-fleet.ts";
 
 const USAGE = [
@@ -19,6 +21,8 @@ const USAGE = [
   "npm run bench -- shard [cycles]       one shard of the general job queue: whole cycles, jobs that wait, a takeover",
   "npm run bench -- endurance [minutes]  1,000 jobs a second through one shard: nothing may grow",
   "npm run bench -- turns [types]        whose turn it is among so many types that wait: processor time of one look",
+  "npm run bench -- archive [runs]       what is asked of a history of so many runs: processor time of one page",
+  "npm run bench -- waiter [requests]    what an owner keeps of so many answers while one caller waits",
   "npm run bench -- journal [lines]      adds through the journal of the general job queue, and taking them in",
   "npm run bench -- scaling [rounds] [folder]   a wave with and without the autoscaler: drain times; CSV and SVG (./data/scaling)",
 ].join("\n");
@@ -46,6 +50,10 @@ async function run(
       return await measureEndurance(count ?? 5);
     case "turns":
       return measureTurns(count ?? 100_000);
+    case "archive":
+      return await measureArchive(count ?? 1_000_000);
+    case "waiter":
+      return await measureWaiter(count ?? 100_000);
     case "journal":
       await measureJournal(count ?? 50_000);
       return true;

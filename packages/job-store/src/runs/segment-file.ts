@@ -22,18 +22,32 @@ export async function readAt(
   onBad: (line: string) => void,
 ): Promise<readonly ReadAt[]> {
   if (offsets.length === 0) return [];
-  const handle = await open(path).catch(nullIfMissing);
-  if (handle === null) return [];
-  try {
-    const window = new Window(handle);
+  return withReader(path, onBad, async (runAt) => {
     const found: ReadAt[] = [];
     for (const offset of offsets) {
-      const line = await window.lineAt(offset);
-      const run = line === null ? null : parseRun(line);
+      const run = await runAt(offset);
       if (run !== null) found.push({ offset, run });
-      else if (line !== null && !isBlank(line)) onBad(line);
     }
     return found;
+  });
+}
+
+/** One after the other, wherever they stand; null: what stands there cannot be read. Nothing can of a file that has been purged. */
+export async function withReader<T>(
+  path: string,
+  onBad: (line: string) => void,
+  use: (runAt: (offset: number) => Promise<EndedRun | null>) => Promise<T>,
+): Promise<T> {
+  const handle = await open(path).catch(nullIfMissing);
+  if (handle === null) return use(() => Promise.resolve(null));
+  try {
+    const window = new Window(handle);
+    return await use(async (offset) => {
+      const line = await window.lineAt(offset);
+      const run = line === null ? null : parseRun(line);
+      if (run === null && line !== null && !isBlank(line)) onBad(line);
+      return run;
+    });
   } finally {
     await handle.close();
   }

@@ -3,8 +3,9 @@ import { open } from "node:fs/promises";
 import type { EndedRun } from "@sluice/job-queue";
 import { blankRuns } from "./blank.ts";
 import { Catalogue } from "./catalogue.ts";
+import { keptAlready } from "./kept-already.ts";
 import { keyOf, type RunPlaces } from "./run-index.ts";
-import { nullIfMissing, readAt, type ReadAt } from "./segment-file.ts";
+import { nullIfMissing, readAt, type ReadAt, withReader } from "./segment-file.ts";
 import { isSame, newestFirst, type Place, runsPath, type Segment } from "./segment-name.ts";
 import { SegmentWriter, type WriterPorts } from "./segment-writer.ts";
 
@@ -153,27 +154,22 @@ export class Segments {
 
   /** What a dead owner kept and had not yet deleted from the tree. It may not have been synced. */
   async #missing(runs: readonly EndedRun[]): Promise<readonly EndedRun[]> {
-    const missing: EndedRun[] = [];
-    const there = new Map<string, Segment>();
-    for (const run of runs) {
-      const segment = await this.#segmentOf(run);
-      if (segment === null) missing.push(run);
-      else there.set(runsPath(this.#ports.folder, segment), segment);
-    }
-    for (const path of there.keys()) await sync(path);
-    return missing;
-  }
-
-  async #segmentOf({ id, token, done }: EndedRun): Promise<Segment | null> {
+    const there = new Set<EndedRun>();
     for (const segment of await this.#catalogue.segments()) {
       const places = await this.#places(segment);
       if (places === null || places.facts.count === 0) continue;
-      if (places.facts.maxEnded < done.ended || id < places.facts.minId || id > places.facts.maxId) continue;
-      const offsets = await places.ofJob(id, Infinity);
-      for (const { run } of await this.#read(segment, offsets))
-        if (run.id === id && run.token === token) return segment;
+      const missing = runs.filter((run) => !there.has(run));
+      if (missing.length === 0) break;
+      const path = runsPath(this.#ports.folder, segment);
+      const kept = await withReader(
+        path,
+        (line) => this.#ports.onBad(path, line),
+        (runAt) => keptAlready(places, missing, runAt),
+      );
+      for (const run of kept) there.add(run);
+      if (kept.length > 0) await sync(path);
     }
-    return null;
+    return runs.filter((run) => !there.has(run));
   }
 }
 
