@@ -20,13 +20,18 @@ export {
   type CertificateAuthority,
   type CertificateRequest,
 } from "./certificates.ts";
+export { type CdlBatch as CdlBatchItem } from "./cdl/batch.ts";
+export { type CdlCall, KeeperFault, type OnCall } from "./cdl/calls.ts";
+export { type CdlJob as CdlJobItem } from "./cdl/job.ts";
+export { cdlLibrary, type CdlLibrary, type CdlLibraryOptions, type CdlWork, consumeOne } from "./cdl/library.ts";
+export { MerrittStateError } from "./cdl/states.ts";
 export { cdlWriter, type CdlBatch, type CdlJob, type CdlWriter } from "./cdl-writer.ts";
 export { doubledKeys } from "./doubled-keys.ts";
 export { type Ensemble, startEnsemble } from "./ensemble.ts";
 export { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 export { later } from "./later.ts";
 export type { ProxyMode, RequestFrame, RequestRule, Verdict } from "./proxy-types.ts";
-export { openRawSession, type RawSession } from "./raw-session.ts";
+export { type CreateMode, openRawSession, type RawSession } from "./raw-session.ts";
 export { READER_ID, securedZooKeeper, type SecuredZooKeeper } from "./secured-zookeeper.ts";
 export { ownZooKeeper, testZooKeeper, type OwnZooKeeper, type TestZooKeeper } from "./test-zookeeper.ts";
 export { readTransactions, sentBy } from "./transaction-log.ts";

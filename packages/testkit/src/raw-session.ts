@@ -12,9 +12,18 @@ export interface RawSession extends Pick<Session, "id" | "close"> {
   get(path: string): Promise<Answer<Node>>;
   children(path: string): Promise<Answer<{ readonly names: readonly string[]; readonly stat: Stat }>>;
   multi(ops: readonly Op[]): Promise<MultiAnswer>;
+  /** A request of its own, as clients without transactions send it. Answers with the path that was made. */
+  create(path: string, data: Buffer, mode?: CreateMode): Promise<Answer<string>>;
+  /** Whatever the version. */
+  set(path: string, data: Buffer): Promise<Answer<null>>;
+  remove(path: string): Promise<Answer<null>>;
   /** Leaves without a word, as a killed process does: the server ends the session after its timeout. */
   abandon(): void;
 }
+
+/** ZooKeeper's flags. */
+const CREATE_MODES = { persistent: 0, ephemeral: 1, sequential: 2 } as const;
+export type CreateMode = keyof typeof CREATE_MODES;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const PERMISSION_ALL = 31;
@@ -58,6 +67,19 @@ export async function openRawSession(
     get: async (path) => readNode(await connection.request(OPCODE.getData, pathAndWatch(at(path)))),
     children: async (path) => readChildren(await connection.request(OPCODE.getChildren2, pathAndWatch(at(path)))),
     multi: async (ops) => readMulti(await connection.request(OPCODE.multi, writeMulti(ops, at)), ops),
+    create: async (path, data, mode = "persistent") => {
+      const request = writeCreate(new JuteWriter(), at(path), data, CREATE_MODES[mode]);
+      const reply = await connection.request(OPCODE.create, request);
+      return reply.error === 0
+        ? { ok: true, value: reply.body.string().slice(chroot.length) }
+        : fault(reply.error, path);
+    },
+    set: async (path, data) => {
+      const request = new JuteWriter().string(at(path)).buffer(data).int(ANY_VERSION);
+      return done(await connection.request(OPCODE.setData, request), path);
+    },
+    remove: async (path) =>
+      done(await connection.request(OPCODE.delete, new JuteWriter().string(at(path)).int(ANY_VERSION)), path),
     close: async () => {
       await connection.request(OPCODE.closeSession, new JuteWriter()).catch(() => undefined);
       leave();
@@ -71,6 +93,12 @@ export function parseConnect(connectString: string): { host: string; port: numbe
   return { host: match[1] ?? "", port: Number(match[2]), chroot: (match[3] ?? "").replace(/\/$/, "") };
 }
 
+const done = ({ error }: Reply, path: string): Answer<null> =>
+  error === 0 ? { ok: true, value: null } : fault(error, path);
+
+const writeCreate = (writer: JuteWriter, path: string, data: Buffer, flags: number): JuteWriter =>
+  writer.string(path).buffer(data).int(1).int(PERMISSION_ALL).string("world").string("anyone").int(flags);
+
 const pathAndWatch = (path: string): JuteWriter => new JuteWriter().string(path).bool(false);
 
 function writeMulti(ops: readonly Op[], at: (path: string) => string): JuteWriter {
@@ -80,11 +108,10 @@ function writeMulti(ops: readonly Op[], at: (path: string) => string): JuteWrite
       .int(OPCODE[op.op === "set" ? "setData" : op.op])
       .bool(false)
       .int(ANY_VERSION);
-    writer.string(at(op.path));
     if (op.op === "create") {
-      writer.buffer(op.data).int(1).int(PERMISSION_ALL).string("world").string("anyone");
-      writer.int(op.ephemeral === true ? 1 : 0);
+      writeCreate(writer, at(op.path), op.data, CREATE_MODES[op.ephemeral === true ? "ephemeral" : "persistent"]);
     } else {
+      writer.string(at(op.path));
       if (op.op === "set") writer.buffer(op.data);
       writer.int(op.version ?? ANY_VERSION);
     }
