@@ -84,6 +84,7 @@ export type {
 } from "./records.ts";
 export { findJobId, jobOfRow, nameOfRow } from "./job-rows.ts";
 export { versionOfManifest } from "./manifest-version.ts";
+export { type Placed, putInPlace } from "./put-in-place.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 export {
   codeOfMessage,

@@ -7,18 +7,17 @@ import type { CommitResult, Ending, Guard, JobChanges, Lease, LoadedJob } from "
 import { bucketOps, callbackOp, changeOps, deleteOp, forgetBodyOps, moveOps, settleOps } from "./job-ops.ts";
 import { refusal, settled } from "./job-verdicts.ts";
 import { nodeOf } from "./nodes.ts";
-import { clampPriority, paths } from "./paths.ts";
+import { clampPriority, meaningOf, paths } from "./paths.ts";
 import { type CallbackRecord, type EventKind, type JobStatus, records } from "./records.ts";
 import { sendFenced } from "./send.ts";
 import type { JobState } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
-import { nextJobState } from "./transitions.ts";
+import { bucketOf, nextJobState } from "./transitions.ts";
 
 /** How often a commit is rebuilt because a node beside the fence changed under it. */
 const REBUILDS_MAX = 3;
-/** Where these stand among a commit's ops; the lock stands last. */
+/** Stands first among a commit's ops; the lock stands last. */
 const STATUS = 0;
-const NEW_ENTRY = 2;
 
 /** What an ending means for the status, the history and the place of the job. */
 interface Plan {
@@ -83,24 +82,26 @@ export async function commit(
     by: actor.worker,
     detail: planned.detail,
   };
-  let current = loaded;
+  let current: Current = { loaded, missing: NOTHING };
   for (let rebuild = 0; rebuild <= REBUILDS_MAX; rebuild++) {
+    const { lease } = current.loaded;
     const ops = commitOps(current, planned, event, nowMs);
-    const sent = await sendFenced(ctx, { rank: "commit", shared: guard, ops }, () => settled(ctx, current.lease, op));
+    const sent = await sendFenced(ctx, { rank: "commit", shared: guard, ops }, () => settled(ctx, lease, op));
     if (sent.kind === "applied") return { kind: "applied", to: planned.to, zxid: sent.zxid };
     const at = sent.kind === "refused" ? sent.fault.index - guard.length : -1;
-    if (sent.kind === "refused" && at === NEW_ENTRY && sent.fault.code === "NODE_EXISTS") {
-      if (await removeGhost(ctx, current.lease, ops[NEW_ENTRY]?.path ?? "")) continue;
-    }
     // Neither the status nor the lock, which are the fence: a node beside them has changed (the priority, mostly).
-    if (sent.kind === "refused" && at > STATUS && at < ops.length - 1 && isStale(sent.fault.code)) {
-      const fresh = await lookAgain(ctx, current);
+    const culprit = at > STATUS && at < ops.length - 1 ? ops[at] : undefined;
+    if (sent.kind === "refused" && culprit !== undefined) {
+      if (sent.fault.code === "NODE_EXISTS" && isPlace(culprit.path)) {
+        if (await removeGhost(ctx, lease, culprit.path)) continue;
+      }
+      const fresh = isStale(sent.fault.code) ? await lookAgain(ctx, current.loaded) : null;
       if (fresh !== null) {
         current = fresh;
         continue;
       }
     }
-    return await refusal(ctx, current.lease, sent, guard.length);
+    return await refusal(ctx, lease, sent, guard.length);
   }
   return {
     kind: "refused",
@@ -108,7 +109,25 @@ export async function commit(
   };
 }
 
-function commitOps(loaded: LoadedJob, planned: Plan, event: NewEvent, nowMs: number): readonly Op[] {
+interface Current {
+  readonly loaded: LoadedJob;
+  /** Old places that are not there: somebody without transactions took them away. */
+  readonly missing: ReadonlySet<string>;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+function commitOps({ loaded, missing }: Current, planned: Plan, event: NewEvent, nowMs: number): readonly Op[] {
+  const ops = wholeCommitOps(loaded, planned, event, nowMs);
+  if (missing.size === 0) return ops;
+  const [status, ...others] = ops.filter((each) => each.op !== "delete" || !missing.has(each.path));
+  // Under another priority the entry has another name, and would be left behind.
+  const path = paths.jobPriority(loaded.lease.id);
+  const samePriority: Op = { op: "check", path, version: loaded.versions.priority };
+  return status === undefined ? [] : [status, samePriority, ...others];
+}
+
+function wholeCommitOps(loaded: LoadedJob, planned: Plan, event: NewEvent, nowMs: number): readonly Op[] {
   const { lease, job, versions } = loaded;
   const toPriority = clampPriority(lease.priority + (planned.changes.priorityDelta ?? 0));
   return [
@@ -137,8 +156,23 @@ function failedCallback({ job, lease }: LoadedJob, status: JobStatus, nowMs: num
 
 const isStale = (code: string): boolean => code === "NO_NODE" || code === "BAD_VERSION";
 
-/** The job's data nodes as they are now, under the same token; null = no answer. */
-async function lookAgain(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJob | null> {
+const isPlace = (path: string): boolean => {
+  const { kind } = meaningOf(path);
+  return kind === "queue-entry" || kind === "bucket-entry";
+};
+
+/** The job's data nodes and old places as they are now, under the same token; null = no answer. */
+async function lookAgain(ctx: QueueContext, loaded: LoadedJob): Promise<Current | null> {
+  const fresh = await withFreshData(ctx, loaded);
+  if (fresh === null) return null;
+  const { id, state, priority } = fresh.lease;
+  const places = [paths.queueEntry(state, priority, id), paths.bucketEntry(fresh.job.batchId, bucketOf(state), id)];
+  const answers = await ctx.session.readMany(places.map((get) => ({ get })));
+  if (!answers.ok) return null;
+  return { loaded: fresh, missing: new Set(places.filter((_, i) => answers.value[i]?.kind === "none")) };
+}
+
+async function withFreshData(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJob | null> {
   const { id } = loaded.lease;
   const nodes = [
     paths.jobPriority(id),
@@ -168,7 +202,7 @@ async function lookAgain(ctx: QueueContext, loaded: LoadedJob): Promise<LoadedJo
   };
 }
 
-/** An entry in our way that contradicts the job's status is a leftover of a writer without multis: it goes, fenced. */
+/** A place in our way that contradicts the job's status is a leftover of a writer without multis: it goes, fenced. */
 async function removeGhost(ctx: QueueContext, lease: Lease, ghost: string): Promise<boolean> {
   const answer = await ctx.committer.submit({
     rank: "commit",

@@ -14,6 +14,7 @@ import {
   operatorMoveOps,
   planOrder,
 } from "./operator-plans.ts";
+import { putInPlace } from "./put-in-place.ts";
 import { markDueIfLast } from "./report-gate.ts";
 import type { JobState } from "./states.ts";
 import { type JobAction, nextJobState } from "./transitions.ts";
@@ -26,7 +27,11 @@ export async function orderJob(
   id: JobId,
 ): Promise<ActionResult> {
   const ended: BatchId[] = [];
+  let isRepeated = false;
   const result = await act(ctx, operator, auditName(order), id, async (op, who) => {
+    // A refusal may come of places that another one left or took away.
+    if (isRepeated) await putInPlace(ctx, id);
+    isRepeated = true;
     // Read before the job: a hold set after this refuses the move.
     const holds = needsHolds(order) ? await readHolds(ctx.session) : null;
     if (holds !== null && !holds.ok) return { kind: "lost" };
