@@ -82,3 +82,21 @@ test("a damaged file, and a ZooKeeper that is not there, are told", async () => 
   const bad = await sluice("fsck --zookeeper /nonsense", { cwd });
   expect(bad.code).toBe(64);
 });
+
+test("a program with CDL's library is let in for a stage, shown, and ended, each in the audit", async () => {
+  const to = `--zookeeper ${connect}`;
+  expect((await sluice(`beside show ${to}`)).code).toBe(2);
+  expect((await sluice(`beside start downloader --reason "as a test" --yes ${to}`)).code).toBe(64);
+  const unsure = await sluice(`beside start recorder --reason "as a test" ${to}`, { answers: ["y"] });
+  expect([unsure.code, unsure.err]).toEqual([4, expect.stringContaining("nothing was done")]);
+  const started = await sluice(`beside start recorder --reason "as a test" ${to}`, { answers: ["recorder"] });
+  expect([started.code, started.out]).toEqual([0, expect.stringContaining("recorder")]);
+  const shown = await sluice(`beside show ${to}`);
+  expect([shown.code, shown.out]).toEqual([0, expect.stringMatching(/recorder since .* ida \(direct\): as a test/)]);
+  const again = await sluice(`beside start recorder --reason "as a test" --yes ${to}`);
+  expect([again.code, again.err]).toEqual([4, expect.stringContaining("let in already")]);
+  const ended = await sluice(`beside end --reason "it has stopped" ${to}`, { answers: ["y"] });
+  expect([ended.code, ended.out]).toEqual([0, expect.stringContaining("alone")]);
+  const audit = await withSession(connect, (session) => tree(session, { except: /^\/(jobs|batches|batch|zookeeper)/ }));
+  expect(JSON.stringify(audit)).toMatch(/beside\.start.*beside\.end/);
+});

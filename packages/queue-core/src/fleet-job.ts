@@ -8,6 +8,7 @@ import type { ClaimName } from "./job.ts";
 import { printEpoch } from "./places.ts";
 import { type EventKind, type FleetJob, type JobEvent, knownEvent, type KnownEvent, records } from "./records.ts";
 import type { JobState } from "./states.ts";
+import { jobRow, nextJobState } from "./transitions.ts";
 
 export const EVENTS_MAX = 12;
 export const FLEET_JOB_BYTES_MAX = 1024;
@@ -25,6 +26,8 @@ export interface NewEvent {
   readonly state: JobState;
   readonly by: string;
   readonly detail?: string;
+  /** Where the kind does not tell to which state it led. */
+  readonly to?: JobState;
 }
 
 export const seconds = (ms: number): number => Math.floor(ms / 1000);
@@ -33,10 +36,11 @@ export function newFleetJob(event: NewEvent): FleetJob {
   return { attempts: 0, events: [jobEvent(event)] };
 }
 
-function jobEvent({ op, atMs, kind, state, by, detail = "" }: NewEvent, claimed?: FleetJob["claimed"]): JobEvent {
+function jobEvent({ op, atMs, kind, state, by, detail = "", to }: NewEvent, claimed?: FleetJob["claimed"]): JobEvent {
   const head: [string, number, string, string, string] = [op, seconds(atMs), kind, state, cutBytes(by, WORKER_BYTES)];
   const took = claimed === undefined ? [] : [String(Math.max(0, seconds(atMs) - claimed[0]))];
-  return detail === "" && took.length === 0 ? head : [...head, cutBytes(detail, DETAIL_BYTES), ...took];
+  const rest = to === undefined ? took : [took[0] ?? "", to];
+  return detail === "" && rest.length === 0 ? head : [...head, cutBytes(detail, DETAIL_BYTES), ...rest];
 }
 
 export interface NewClaim {
@@ -73,6 +77,41 @@ export function moved(job: FleetJob, event: NewEvent, files: ClaimName | null = 
   return append({ ...rest, ...printClaim(files), attempts: 0 }, event, job.claimed);
 }
 
+/** Another one's stage has moved it, without a word in its history: what the last stage of ours waited for is over. */
+export const movedBeside = (job: FleetJob, event: NewEvent): FleetJob =>
+  append({ ...unwaiting(job), attempts: 0 }, event, undefined);
+
+/** The state in which this fleet's last write left it; null: only a newer version can tell. */
+export function leftIn(job: FleetJob): JobState | null {
+  const last = job.events.at(-1);
+  const event = last === undefined ? null : knownEvent(last);
+  if (event === null) return null;
+  const { kind, state, to } = event;
+  switch (kind) {
+    case "create":
+    case "adopt":
+    case "takeover":
+    case "retry":
+    case "snooze":
+    case "handback":
+      return state;
+    case "done":
+    case "park":
+      return jobRow(state)[kind];
+    case "fail":
+    case "quarantine":
+    case "op-fail":
+      return "Failed";
+    case "hold":
+    case "release":
+    case "delete":
+      return nextJobState(state, { by: "operator", action: kind }) ?? (kind === "delete" ? "Deleted" : null);
+    case "resume":
+    case "beside":
+      return to;
+  }
+}
+
 /** The claim whose files count; null before anything was kept. */
 export const keptClaim = ({ files, files_epoch: epoch = FIRST_EPOCH }: FleetJob): ClaimName | null =>
   files === undefined ? null : { epoch, token: files };
@@ -84,7 +123,7 @@ function printClaim(claim: ClaimName | null): Pick<FleetJob, "files" | "files_ep
 }
 
 /** Without what a wait or a claim left; what a newer version put there stays. */
-function unwaiting(job: FleetJob): FleetJob {
+export function unwaiting(job: FleetJob): FleetJob {
   const { not_before: _delay, why: _why, claimed: _claim, ...rest } = job;
   return rest;
 }

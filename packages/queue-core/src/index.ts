@@ -82,9 +82,19 @@ export type {
   WorkerProgress,
   WorkerRecord,
 } from "./records.ts";
+export {
+  type Beside,
+  BESIDE_STAGES,
+  type BesideStage,
+  type ForeignWrite,
+  isMadeBeside,
+  judgeWrite,
+  overwritten,
+  readBeside,
+} from "./beside.ts";
 export { findJobId, jobOfRow, nameOfRow } from "./job-rows.ts";
 export { versionOfManifest } from "./manifest-version.ts";
-export { type Placed, putInPlace } from "./put-in-place.ts";
+export { type Placed, putInPlace, unlockedOps } from "./put-in-place.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 export {
   codeOfMessage,
@@ -219,6 +229,8 @@ export {
 } from "./operations.ts";
 export { type BatchMarks, isOurBatch } from "./our-batch.ts";
 export { actOnBatch, orderCleanUp } from "./operator-batches.ts";
+export { beginBeside, endBeside } from "./operator-beside.ts";
+export { OURS_FROM } from "./numbers-apart.ts";
 export { releaseHold, setHold } from "./operator-holds.ts";
 export { keepToken, readTokens, revokeToken, type TokensRead } from "./operator-tokens.ts";
 export { cleanUpBatch, type CleanUpResult, deleteJobsOfBatch, sweepEntry } from "./clean-up.ts";

@@ -29,14 +29,20 @@ export const createOp = (path: string, data: Buffer = EMPTY): Op => ({ op: "crea
 export const setOp = (path: string, data: Buffer, version: number): Op => ({ op: "set", path, data, version });
 export const deleteOp = (path: string, version = FRESH): Op => ({ op: "delete", path, version });
 
-export function claimOps(candidate: ReadyCandidate, lock: Lock, fleetJob: FleetJob): readonly Op[] {
+export function claimOps(
+  candidate: ReadyCandidate,
+  lock: Lock,
+  fleetJob: FleetJob,
+  adoption: readonly Op[] = [],
+): readonly Op[] {
   const { id, priority } = candidate.entry;
   return [
     { op: "check", path: paths.queueEntry(candidate.state, priority, id) },
     { op: "create", path: paths.jobLock(id), data: records.lock.encode(lock), ephemeral: true },
     // The same bytes: only the version moves. It is the fence, for a re-created lock has version 0 again.
     setOp(paths.jobStatus(id), candidate.statusBytes, candidate.statusVersion),
-    setOp(paths.fleetJob(id), records.fleetJob.encode(fleetJob), candidate.fleetJobVersion),
+    writeOp(paths.fleetJob(id), records.fleetJob.encode(fleetJob), candidate.fleetJobVersion),
+    ...adoption,
   ];
 }
 

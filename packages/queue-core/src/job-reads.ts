@@ -1,13 +1,14 @@
 /** Looking at jobs, in one round trip for many: reads cost more than writes here. */
-import type { Answer, EachAnswer, Read, Session } from "@sluice/zookeeper";
+import type { Answer, EachAnswer, Node, Read, Session, Stat } from "@sluice/zookeeper";
+import { type Beside, isMadeBeside, isNewer, judgeWrite, overwritten, readBeside } from "./beside.ts";
 import type { FleetIdentity } from "./fleet-identity.ts";
-import { keptClaim, readyAtMs } from "./fleet-job.ts";
+import { keptClaim, readyAtMs, unwaiting } from "./fleet-job.ts";
 import { jobUuid, parseJobUuid } from "./ids.ts";
-import type { Candidate, Job, JobVersions, Lease, LoadedJob } from "./job.ts";
+import type { Candidate, Job, JobVersions, Lease, LoadedJob, ReadyCandidate } from "./job.ts";
 import { nodeOf, optional, required, unreadableIn } from "./nodes.ts";
 import { parseQueueEntry, paths, type QueueEntry } from "./paths.ts";
 import { placeOfJob } from "./places.ts";
-import { type Parsed, records } from "./records.ts";
+import { type FleetJob, type Parsed, records } from "./records.ts";
 import type { JobState } from "./states.ts";
 
 /** Entries in the order in which they are to be worked: by priority, then by age of the job. */
@@ -29,31 +30,52 @@ export async function peek(
   if (reads.length === 0) return { ok: true, value: [] };
   const answers = await session.readEach(reads);
   if (!answers.ok) return answers;
+  const found = entries.map((entry, i) => foundOf(entry, answers.value.slice(i * 3, i * 3 + 3)));
+  // Who else writes here is asked only where somebody has: a fleet that is alone pays nothing for it.
+  const beside = found.some(isOfAnother) ? await readBeside(session) : { ok: true as const, value: null };
+  if (!beside.ok) return beside;
   const nowMs = session.serverNowMs();
-  const value = entries.map((entry, i) => candidate(state, entry, answers.value.slice(i * 3, i * 3 + 3), nowMs));
-  return { ok: true, value };
+  return { ok: true, value: found.map((each) => candidate(state, each, beside.value, nowMs)) };
 }
 
-function candidate(state: JobState, entry: QueueEntry, answers: readonly EachAnswer[], nowMs: number): Candidate {
-  const unreadable = unreadableIn(answers);
+interface Found {
+  readonly entry: QueueEntry;
+  readonly status: Node | null;
+  readonly history: Node | null;
+  readonly lock: Node | null;
+  /** What keeps one of them from being read. */
+  readonly unreadable: string | null;
+}
+
+function foundOf(entry: QueueEntry, answers: readonly EachAnswer[]): Found {
+  const [status = null, history = null, lock = null] = answers.map(nodeOf);
+  return { entry, status, history, lock, unreadable: unreadableIn(answers) };
+}
+
+const isOfAnother = ({ status, history, unreadable }: Found): boolean =>
+  unreadable === null && status !== null && (history === null || isNewer(status.stat, history.stat));
+
+function candidate(state: JobState, found: Found, beside: Beside | null, nowMs: number): Candidate {
+  const { entry, status: statusNode, lock: lockNode, unreadable } = found;
   if (unreadable !== null) return { kind: "broken", entry, problem: unreadable };
-  const [statusNode, fleetNode, lockNode] = answers.map(nodeOf);
   if (!statusNode) return { kind: "gone", entry };
-  if (!fleetNode) return { kind: "foreign", entry };
+  const isMade = found.history === null && beside !== null && isMadeBeside(beside, statusNode.stat);
+  if (!found.history && !isMade) return { kind: "foreign", entry };
   const status = records.jobStatus.decode(statusNode.data);
   if (!status.ok) return { kind: "broken", entry, problem: status.problem };
-  if (status.value.status !== state) {
-    return { kind: "moved", entry, state: status.value.status, statusVersion: statusNode.stat.version };
-  }
+  // Locked first: one without transactions is perhaps on its way from there to here, and would break at our help.
   if (lockNode) {
     const lock = records.lock.decode(lockNode.data);
     return { kind: "locked", entry, lock: lock.ok ? lock.value : null, sinceMs: lockNode.stat.ctime };
   }
-  const fleetJob = records.fleetJob.decode(fleetNode.data);
-  if (!fleetJob.ok) return { kind: "broken", entry, problem: fleetJob.problem };
-  const readyAt = readyAtMs(fleetJob.value, fleetNode.stat.mtime);
-  if (fleetJob.value.not_before !== undefined && readyAt > nowMs) {
-    return { kind: "waiting", entry, readyAtMs: readyAt, why: fleetJob.value.why ?? "" };
+  const history = historyOf(found, { state: status.value.status, stat: statusNode.stat }, beside);
+  if (history.kind !== "known") return { ...history, entry };
+  if (status.value.status !== state) {
+    return { kind: "moved", entry, state: status.value.status, statusVersion: statusNode.stat.version };
+  }
+  const { fleetJob, fleetJobVersion, readyAtMs: readyAt } = history;
+  if (fleetJob.not_before !== undefined && readyAt > nowMs) {
+    return { kind: "waiting", entry, readyAtMs: readyAt, why: fleetJob.why ?? "" };
   }
   return {
     kind: "ready",
@@ -62,10 +84,40 @@ function candidate(state: JobState, entry: QueueEntry, answers: readonly EachAns
     status: status.value,
     statusBytes: statusNode.data,
     statusVersion: statusNode.stat.version,
-    fleetJob: fleetJob.value,
-    fleetJobVersion: fleetNode.stat.version,
+    fleetJob,
+    fleetJobVersion,
+    ...(history.beside === undefined ? {} : { beside: history.beside }),
     readyAtMs: readyAt,
   };
+}
+
+type History =
+  | ({ readonly kind: "known" } & Pick<ReadyCandidate, "fleetJob" | "fleetJobVersion" | "beside" | "readyAtMs">)
+  | { readonly kind: "broken" | "overwritten"; readonly problem: string };
+
+function historyOf(
+  { history }: Found,
+  status: { readonly state: JobState; readonly stat: Stat },
+  beside: Beside | null,
+): History {
+  if (history === null) {
+    const made = { kind: "made" } as const;
+    const fleetJob: FleetJob = { attempts: 0, events: [] };
+    return { kind: "known", fleetJob, fleetJobVersion: null, beside: made, readyAtMs: status.stat.mtime };
+  }
+  const decoded = records.fleetJob.decode(history.data);
+  if (!decoded.ok) return { kind: "broken", problem: decoded.problem };
+  const known = { kind: "known", fleetJob: decoded.value, fleetJobVersion: history.stat.version } as const;
+  const write = beside === null ? null : judgeWrite(beside, status, { job: decoded.value, stat: history.stat });
+  switch (write?.kind) {
+    case "moved":
+      // What its last stage here waited for is no longer waited for.
+      return { ...known, fleetJob: unwaiting(decoded.value), beside: write, readyAtMs: status.stat.mtime };
+    case "overwritten":
+      return { kind: "overwritten", problem: overwritten(write.from, status.state) };
+    default:
+      return { ...known, readyAtMs: readyAtMs(decoded.value, history.stat.mtime) };
+  }
 }
 
 const LOADED = 8;

@@ -3,6 +3,7 @@
  * (job-ops.ts); this file sends it and says what became of it, also when the answer was lost.
  */
 import type { Fault, Op } from "@sluice/zookeeper";
+import { adopted, adoptionOps, noted } from "./adopt-job.ts";
 import type { Actor, QueueContext } from "./context.ts";
 import { claimed, lostWorker, type NewEvent, type Wait, waiting } from "./fleet-job.ts";
 import type { ClaimResult, CommitResult, Ending, Guard, JobChanges, Lease, LoadedJob, ReadyCandidate } from "./job.ts";
@@ -42,14 +43,16 @@ async function claim(ctx: QueueContext, actor: Actor, candidate: ReadyCandidate)
   const nowMs = ctx.clock.nowMs();
   const { id } = candidate.entry;
   const lock: Lock = { owner: actor.worker, stage: actor.stage, claim: ctx.newId(), since: formatTimestamp(nowMs) };
-  const fleetJob = claimed(candidate.fleetJob, {
+  const adoption = candidate.beside?.kind === "made" ? await adoptionOps(ctx, id) : [];
+  if (adoption === null) return { kind: "lost", detail: `${id} could not be read` };
+  const fleetJob = claimed(historyBefore(ctx, actor, candidate, nowMs), {
     op: ctx.newId(),
     atMs: nowMs,
     state: candidate.state,
     worker: actor.worker,
     token: candidate.statusVersion + 1,
   });
-  const ops = claimOps(candidate, lock, fleetJob);
+  const ops = claimOps(candidate, lock, fleetJob, adoption);
   const sent = await sendFenced(ctx, { rank: "claim", ops }, async () => {
     const node = await ctx.session.get(paths.jobLock(id));
     if (!node.ok) return node.code === "NO_NODE" ? "not-applied" : "ask-again";
@@ -63,6 +66,20 @@ async function claim(ctx: QueueContext, actor: Actor, candidate: ReadyCandidate)
   if (sent.kind === "not-applied") return { kind: "gone" };
   if (sent.kind === "lost") return { kind: "lost", detail: "session lost" };
   return claimRefusal(ops, sent.fault);
+}
+
+/** With what a library beside us did, which it wrote down nowhere. */
+function historyBefore(ctx: QueueContext, actor: Actor, candidate: ReadyCandidate, nowMs: number): FleetJob {
+  const { beside, fleetJob, state } = candidate;
+  const event = { op: ctx.newId(), atMs: nowMs, by: actor.worker };
+  switch (beside?.kind) {
+    case undefined:
+      return fleetJob;
+    case "made":
+      return adopted({ ...event, state });
+    case "moved":
+      return noted(fleetJob, { ...event, from: beside.from, to: state });
+  }
 }
 
 function claimRefusal(ops: readonly Op[], fault: Fault & { readonly index: number }): ClaimResult {
@@ -82,7 +99,7 @@ function leaseOf(ctx: QueueContext, candidate: ReadyCandidate, claimId: string, 
     statusBytes: candidate.statusBytes,
     lastToken: candidate.fleetJob.token ?? null,
     fleetJob,
-    fleetJobVersion: candidate.fleetJobVersion + 1,
+    fleetJobVersion: candidate.fleetJobVersion === null ? 0 : candidate.fleetJobVersion + 1,
     lostWorker: lostWorker(candidate.fleetJob),
     waitedMs: Math.max(0, ctx.session.serverNowMs() - candidate.readyAtMs),
   };

@@ -25,6 +25,8 @@ export type Candidate =
   | { readonly kind: "gone"; readonly entry: QueueEntry }
   /** A job without a history: Merritt's own, which was never imported. It and its entries are left alone. */
   | { readonly kind: "foreign"; readonly entry: QueueEntry }
+  /** Written by one who had lost it, and led where no stage of its own leads: left alone until people have looked. */
+  | { readonly kind: "overwritten"; readonly entry: QueueEntry; readonly problem: string }
   | { readonly kind: "broken"; readonly entry: QueueEntry; readonly problem: string };
 
 export interface ReadyCandidate {
@@ -36,7 +38,10 @@ export interface ReadyCandidate {
   readonly statusBytes: Buffer;
   readonly statusVersion: number;
   readonly fleetJob: FleetJob;
-  readonly fleetJobVersion: number;
+  /** null: it has none yet, the claim makes it. */
+  readonly fleetJobVersion: number | null;
+  /** What a library beside this fleet has done to it that its history does not say yet: the claim writes it down. */
+  readonly beside?: { readonly kind: "made" } | { readonly kind: "moved"; readonly from: JobState };
   /** When it became ready, by the server's clock. */
   readonly readyAtMs: number;
 }

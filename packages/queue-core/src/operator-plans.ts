@@ -166,7 +166,15 @@ export function operatorMoveOps(look: JobLook, { who, op, nowMs }: OrderedBy, mo
     message: move.message,
     ...move.status,
   };
-  const event: NewEvent = { op, atMs: nowMs, kind: move.kind, state: from, by: who.name, detail: who.reason };
+  const event: NewEvent = {
+    op,
+    atMs: nowMs,
+    kind: move.kind,
+    state: from,
+    by: who.name,
+    detail: who.reason,
+    ...(move.kind === "resume" ? { to: move.to } : {}),
+  };
   const place = { id: look.id, from, to: move.to, fromPriority: look.priority, toPriority: look.priority };
   const failed = {
     job: look.id,

@@ -83,6 +83,8 @@ export const paths = {
   restoring: "/fleet/restoring",
   /** The same, of an import. */
   importing: "/fleet/importing",
+  /** A program with CDL's library has one stage of this tree. */
+  beside: "/fleet/beside",
   layout: "/fleet/layout",
   fleetIds: "/fleet/ids",
   fleetJobs: "/fleet/jobs",

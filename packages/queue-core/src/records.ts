@@ -35,6 +35,7 @@ import {
   TokenSchema,
   OperationSchema,
   KeySchema,
+  BesideSchema,
 } from "./records/fleet-records.ts";
 import { FleetJobSchema } from "./records/job-history.ts";
 import { count, jsonRecord, printNumbers, readNumbers, textRecord } from "./records/record-type.ts";
@@ -69,6 +70,8 @@ export {
   type AuditedJobs,
   type AuditRecord,
   AuditRecordSchema,
+  type BesideRecord,
+  BesideSchema,
   type CallbackBody,
   CallbackBodySchema,
   type CallbackRecord,
@@ -143,6 +146,7 @@ export const records = {
   auditRecord: jsonRecord("audit record", AuditRecordSchema),
   chore: jsonRecord("chore", ChoreSchema),
   key: jsonRecord("key", KeySchema),
+  beside: jsonRecord("beside", BesideSchema),
   token: jsonRecord("token", TokenSchema),
   operation: jsonRecord("operation", OperationSchema),
   jobNumbers: textRecord("job numbers", readNumbers, printNumbers),

@@ -5,6 +5,7 @@ import {
   AuditHeadSchema,
   AuditRecordSchema,
   BatchStatusSchema,
+  BesideSchema,
   CallbackBodySchema,
   CallbackSchema,
   ChoreSchema,
@@ -74,6 +75,11 @@ export const ZNODES: readonly ZnodeRow[] = [
     "a restore, from its first write to its last: nobody else starts meanwhile",
   ),
   row("/fleet/importing", "from where", "an import, from its first write to its last: nobody else starts meanwhile"),
+  row(
+    "/fleet/beside",
+    BesideSchema,
+    "`sluice beside`: while a program with CDL's library has a stage; no snapshot keeps it",
+  ),
   row("/fleet/layout", "the number of this layout", "`sluice init`; programs that do not know it refuse it"),
   row("/fleet/ids", FleetIdsSchema, "batch-intake, when it reserves a block of numbers"),
   row(

@@ -148,6 +148,16 @@ describe("a job stage", () => {
     expect(await world.children(paths.queue("Recording"))).toEqual([`10-${id}`]);
     expect(recorder.all("claimed")).toEqual([]);
   });
+
+  test("leaves such an entry to whoever has the job in hand: one without transactions is on its way from there", async () => {
+    const id = await world.addJob({ number: 1, state: "Recording" });
+    await world.write([{ op: "create", path: paths.queueEntry("Downloading", 10, id), data: Buffer.alloc(0) }]);
+    await world.write([{ op: "create", path: paths.jobLock(id), data: Buffer.alloc(0), ephemeral: true }]);
+    const { recorder } = world.start("downloader", [downloading(() => Promise.resolve(done()))]);
+    const other = await world.addJob({ number: 2 });
+    expect(await recorder.settled()).toMatchObject([{ job: other }]);
+    expect(await world.children(paths.queue("Downloading"))).toEqual([`10-${id}`]);
+  });
 });
 
 describe("write transactions per job and stage", () => {

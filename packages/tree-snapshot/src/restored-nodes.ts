@@ -21,8 +21,17 @@ export interface Counters {
 
 export const NO_COUNTERS: Counters = { ids: null, shards: {} };
 
-/** These are made by the last transaction, or belong to the restore itself. */
-const NOT_FROM_THE_FILE = new Set<string>([paths.fleet, paths.restoring, paths.fleetId, paths.fleetEpoch]);
+/**
+ * These are made by the last transaction, or belong to the restore itself. A program beside the fleet is let in anew: what is
+ * its own is told by the order of transactions, which is another one after a restore.
+ */
+const NOT_FROM_THE_FILE = new Set<string>([
+  paths.fleet,
+  paths.restoring,
+  paths.fleetId,
+  paths.fleetEpoch,
+  paths.beside,
+]);
 
 export type Restored =
   | { readonly kind: "write"; readonly node: SnapshotNode }

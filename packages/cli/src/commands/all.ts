@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { TOP_COMMAND } from "../top/top.ts";
 import { BATCH_ACTION_COMMANDS } from "./batch-actions.ts";
 import { BATCH_COMMANDS } from "./batches.ts";
+import { BESIDE_COMMANDS } from "./beside.ts";
 import { CONTEXT_COMMANDS } from "./contexts.ts";
 import { DEPOSIT_SCHEDULE_COMMANDS } from "./deposit-schedules.ts";
 import { DOCTOR_COMMAND } from "./doctor.ts";
@@ -63,6 +64,7 @@ export const COMMANDS: readonly Command[] = [
   LOST_COMMAND,
   SECURE_COMMAND,
   IMPORT_COMMAND,
+  ...BESIDE_COMMANDS,
   ...HOUSE_COMMANDS,
   ...TOKEN_COMMANDS,
   ...CONTEXT_COMMANDS,

@@ -176,5 +176,16 @@ export const ChoreSchema = z.object({
 });
 export type ChoreRecord = z.infer<typeof ChoreSchema>;
 
+/** A program with CDL's library has a stage of this tree. */
+export const BesideSchema = z.looseObject({
+  stage: text,
+  by: text,
+  since: text,
+  why: text,
+  /** Numbers that were given before: its own are above them, and ours far above those. */
+  numbers: z.object({ batch: z.number().int().min(0), job: z.number().int().min(0) }),
+});
+export type BesideRecord = z.infer<typeof BesideSchema>;
+
 export const KeySchema = z.object({ batch: text, request_digest: text });
 export type KeyRecord = z.infer<typeof KeySchema>;

@@ -20,12 +20,17 @@ export const EVENT_KINDS = [
   "resume",
   "op-fail",
   "delete",
+  /** Made by another library beside this fleet: its history begins when we first meet it. */
+  "adopt",
+  /** Moved by a stage beside this fleet, which writes no history: noted when we next meet the job. */
+  "beside",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /**
- * [op, unix seconds, kind, state it was in, by whom, detail?, seconds since the claim?]: twelve fit into 1 KB. Kinds and
- * states of a newer version are kept as they are: `knownEvent` tells what this one understands.
+ * [op, unix seconds, kind, state it was in, by whom, detail?, seconds since the claim?, state it came to?]: twelve fit into
+ * 1 KB. The last is there only where the kind does not tell it. Kinds and states of a newer version are kept as they are:
+ * `knownEvent` tells what this one understands.
  */
 export const JobEventSchema = z.tuple([text, z.number().int(), text, text, text]).rest(text);
 export type JobEvent = z.infer<typeof JobEventSchema>;
@@ -38,13 +43,17 @@ export interface KnownEvent {
   readonly by: string;
   readonly detail: string | undefined;
   readonly seconds: string | undefined;
+  /** Of a resume, and of a move beside us. */
+  readonly to: JobState | null;
 }
 
 /** null for an event that only a newer version understands. */
-export function knownEvent([op, atSeconds, word, rawState, by, detail, seconds]: JobEvent): KnownEvent | null {
+export function knownEvent([op, atSeconds, word, rawState, by, detail, took, rawTo]: JobEvent): KnownEvent | null {
   const kind = EVENT_KINDS.find((known) => known === word);
   const state = readJobState(rawState);
-  return kind === undefined || state === null ? null : { op, atSeconds, kind, state, by, detail, seconds };
+  if (kind === undefined || state === null) return null;
+  const [seconds, to] = [took === "" ? undefined : took, rawTo === undefined ? null : readJobState(rawTo)];
+  return { op, atSeconds, kind, state, by, detail, seconds, to };
 }
 
 /** Loose, like all that is rewritten from what was read: an old and a new version work on one tree (docs/upgrading.md). */

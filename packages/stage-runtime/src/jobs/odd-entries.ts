@@ -1,14 +1,18 @@
 /** Entries that contradict their job: leftovers of a writer without multis, or nodes that cannot be read. */
-import { type Candidate, type JobState, paths } from "@sluice/queue-core";
+import { type Candidate, type JobState, paths, unlockedOps } from "@sluice/queue-core";
 import type { Scope } from "../engine/scope.ts";
 
 /** Said once more after so many others: better than to remember all that was ever odd. */
 const REMEMBERED_MAX = 1_000;
 
-export type Odd = Extract<Candidate, { kind: "moved" | "broken" | "foreign" }>;
+export type Odd = Extract<Candidate, { kind: "moved" | "broken" | "foreign" | "overwritten" }>;
 
-export const isOdd = (candidate: Candidate): candidate is Odd =>
-  candidate.kind === "moved" || candidate.kind === "broken" || candidate.kind === "foreign";
+const ODD: ReadonlySet<string> = new Set<Odd["kind"]>(["moved", "broken", "foreign", "overwritten"]);
+export const isOdd = (candidate: Candidate): candidate is Odd => ODD.has(candidate.kind);
+
+type Told = Exclude<Odd, { kind: "moved" }>;
+
+const NEVER_IMPORTED = "it was never imported: run `sluice import`";
 
 export class OddEntries {
   readonly #scope: Scope;
@@ -26,17 +30,27 @@ export class OddEntries {
     else this.#report(odd);
   }
 
-  #report(odd: Extract<Odd, { kind: "broken" | "foreign" }>): void {
+  #report(odd: Told): void {
     const { entry, kind } = odd;
-    const problem = odd.kind === "broken" ? odd.problem : "it was never imported: run `sluice import`";
+    const problem = odd.kind === "foreign" ? NEVER_IMPORTED : odd.problem;
     const key = `${entry.id} ${problem}`;
     if (this.#met.has(key)) return;
     if (this.#met.size >= REMEMBERED_MAX) this.#met.clear();
     this.#met.add(key);
-    this.#scope.metrics.oddEntries.inc({ stage: this.#scope.actor.stage, kind });
-    if (kind === "broken")
-      this.#scope.log.error({ job_id: entry.id, problem }, "a job in the queue cannot be read: not claimed");
-    else this.#scope.log.warn({ job_id: entry.id, problem }, "a job in the queue is not this fleet's: not claimed");
+    const { metrics, actor, log } = this.#scope;
+    metrics.oddEntries.inc({ stage: actor.stage, kind });
+    const facts = { job_id: entry.id, problem };
+    switch (kind) {
+      case "broken":
+        log.error(facts, "a job in the queue cannot be read: not claimed");
+        return;
+      case "foreign":
+        log.warn(facts, "a job in the queue is not this fleet's: not claimed");
+        return;
+      case "overwritten":
+        log.error(facts, "a job in the queue was written by one who had lost it: not claimed");
+        return;
+    }
   }
 
   /** Between our list and our look it may just have moved on, entry and all: then the delete is refused, rightly. */
@@ -48,6 +62,8 @@ export class OddEntries {
       rank: "commit",
       ops: [
         { op: "check", path: paths.jobStatus(entry.id), version: statusVersion },
+        // Without a transaction somebody may be on the way from there to here: then the job is locked.
+        ...unlockedOps(entry.id),
         { op: "delete", path, version: still.value.version },
       ],
     });

@@ -81,6 +81,7 @@ export class QueuePicker implements Picker {
       case "moved":
       case "broken":
       case "foreign":
+      case "overwritten":
         this.#odd.meet(candidate);
         return;
       case "locked":

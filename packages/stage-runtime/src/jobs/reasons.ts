@@ -48,7 +48,8 @@ export class Reasons {
   }
 
   async #write(candidate: Candidate, why: string): Promise<void> {
-    if (candidate.kind !== "ready") return;
+    // One that a library beside us has moved is explained when our first claim has written that down.
+    if (candidate.kind !== "ready" || candidate.beside !== undefined || candidate.fleetJobVersion === null) return;
     const { id } = candidate.entry;
     this.#told.set(id, { why, atMs: this.#scope.queue.clock.monotonicMs() });
     const record = explained(candidate.fleetJob, why);

@@ -32,6 +32,7 @@ const EVENT_TONES: Readonly<Record<string, Tone>> = {
   fail: "bad",
   "op-fail": "bad",
   quarantine: "bad",
+  adopt: "idle",
 };
 
 export const toneOfEvent = (kind: string): Tone => EVENT_TONES[kind] ?? "active";
@@ -51,6 +52,8 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   resume: "resumed",
   "op-fail": "failed by an operator",
   delete: "deleted",
+  adopt: "taken up: made by another program",
+  beside: "moved by another program",
 };
 
 export const wordsOfEvent = (kind: string): string => EVENT_WORDS[kind] ?? kind;
