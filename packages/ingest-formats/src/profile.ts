@@ -44,6 +44,8 @@ export interface Profile {
   /** How much the collection may have in progress, instead of the intake's settings. Sluice's own keys. */
   readonly maxJobsInProgress?: number;
   readonly maxGigabytesInProgress?: number;
+  /** What jobs ask the provisioner for besides room on the shared volume. Sluice's own key, ResourceToProvision. */
+  readonly resourceToProvision?: string;
   readonly storageNode?: number;
   readonly objectMinterUrl?: string;
   readonly context?: string;
@@ -92,6 +94,7 @@ function readProfile(keys: ProfileKeys): Profile {
     ...defined("priority", keys.integer("Priority", 0, 99)),
     ...defined("maxJobsInProgress", keys.integer("MaxJobsInProgress", 1, 999_999_999)),
     ...defined("maxGigabytesInProgress", keys.integer("MaxGigabytesInProgress", 1, 999_999_999)),
+    ...defined("resourceToProvision", keys.text("ResourceToProvision")),
     ...defined("storageNode", keys.integer("StorageNode", 0, 999_999)),
     ...defined("objectMinterUrl", keys.httpUrl("ObjectMinterURL")),
     ...defined("context", keys.text("Context")),

@@ -93,7 +93,7 @@ export {
   readBeside,
 } from "./beside.ts";
 export { findJobId, jobOfRow, nameOfRow } from "./job-rows.ts";
-export { versionOfManifest } from "./manifest-version.ts";
+export { storedVersion } from "./manifest-version.ts";
 export { type Placed, putInPlace, unlockedOps } from "./put-in-place.ts";
 export { formatTimestamp, parseTimestamp } from "./timestamp.ts";
 export {

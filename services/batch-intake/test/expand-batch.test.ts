@@ -1,3 +1,4 @@
+import type { Profile } from "@sluice/ingest-formats";
 import { createHash } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -51,7 +52,11 @@ function acceptingJobs(given: Partial<BatchContext> = {}) {
   return { jobs, chunks, given: { addJobs, ...given } };
 }
 
-async function setup(manifest: string | null, priority?: number, quotas: ExpandBatchPorts["quotas"] = WITHOUT_QUOTAS) {
+async function setup(
+  manifest: string | null,
+  rules: Partial<Profile> = {},
+  quotas: ExpandBatchPorts["quotas"] = WITHOUT_QUOTAS,
+) {
   const root = await temporaryFolder(cleanups);
   if (manifest !== null) {
     await mkdir(join(root, BID), { recursive: true });
@@ -60,8 +65,7 @@ async function setup(manifest: string | null, priority?: number, quotas: ExpandB
   const egress = createEgress();
   cleanups.add(() => egress.close());
   const payloads = openPayloads({ working: await openWorkingFolder(root), egress, manifestMaxBytes: 1_000_000 });
-  const profile = priority === undefined ? PROFILE : { ...PROFILE, priority };
-  return expandBatchStage({ payloads, profileOf: profileOf(profile), quotas });
+  return expandBatchStage({ payloads, profileOf: profileOf({ ...PROFILE, ...rules }), quotas });
 }
 
 const BATCH_TYPE = "single-file-batch-manifest";
@@ -112,6 +116,15 @@ describe("expanding a batch manifest", () => {
       identifiers: { primary_id: null, local_id: ["local-2"] },
       metadata: { erc_who: "Ada", erc_what: "Title 2", erc_when: "1843" },
     });
+  });
+
+  test("asks for the resource that the profile names", async () => {
+    const manifest = manifestOf(1);
+    const stage = await setup(manifest, { resourceToProvision: "zfs-large" });
+    const { jobs, given } = acceptingJobs();
+    const of = processing(expansionOf(manifest, 1));
+    await stage.handle(of, batchContext(of, given));
+    expect(jobs[0]?.configuration.resource_to_provision).toBe("zfs-large");
   });
 
   test("goes on at the row after the cursor and repeats none", async () => {
@@ -231,7 +244,7 @@ describe("the priority of jobs", () => {
 
   test("is the profile's own if it has one", async () => {
     const manifest = manifestOf(100);
-    const stage = await setup(manifest, 2);
+    const stage = await setup(manifest, { priority: 2 });
     const { jobs, given } = acceptingJobs();
     const of = processing(expansionOf(manifest, 100));
     await stage.handle(of, batchContext(of, given));

@@ -5,7 +5,7 @@ import {
   type JobConfiguration,
   type Metadata,
   parseTimestamp,
-  versionOfManifest,
+  storedVersion,
 } from "@sluice/queue-core";
 
 export type CallbackOutcome = "COMPLETED" | "FAILED";
@@ -50,7 +50,7 @@ const objectFacts = ({ identifiers, metadata, inventory }: CallbackSubject, news
   primaryID: identifiers?.primary_id,
   localID: printLocalIds(identifiers?.local_id ?? []),
   persistentURL: persistentUrl(identifiers?.primary_id ?? null, news.persistentUrlBase),
-  versionID: inventory === null ? undefined : versionOfManifest(inventory.manifest_url)?.toString(),
+  versionID: inventory === null ? undefined : storedVersion(inventory)?.toString(),
   objectTitle: metadata?.erc_what,
   objectCreator: metadata?.erc_who,
   objectDate: metadata?.erc_when,

@@ -80,6 +80,19 @@ describe("a job whose object is stored and recorded", () => {
     expect(ctx.steps).toEqual(["beforeEffect", "afterEffect"]);
   });
 
+  test("names the version that was stored, also where all versions have one manifest", async () => {
+    const { host, received } = await listen(answers(200));
+    const manifest_url = "http://store/manifest/7777/ark%3A%2F99999%2Ffk4abc";
+    const inventories = [
+      { manifest_url, mode: "update", version: 4 },
+      { manifest_url, mode: "" },
+    ];
+    for (const inventory of inventories)
+      await stage([`CallbackURL: http://${host}/hook`]).handle(aJob({ inventory }), jobContext());
+    const versions = received.map(({ body }) => JSON.parse(body) as Record<string, Record<string, string>>);
+    expect(versions.map((body) => body["job:jobState"]?.["job:versionID"])).toEqual(["4", undefined]);
+  });
+
   test("shows name and password of the URL to the receiver, and to nobody else", async () => {
     const { host, received } = await listen(answers(401));
     const { log, notes } = logbook();

@@ -147,6 +147,6 @@ function settle(job: Job, stored: Stored, identity: Identity, description: Descr
       erc_when: description.when,
       erc_where: [identity.ark, ...identity.localIds].join("; "),
     },
-    inventory: { manifest_url: stored.manifestUrl, mode: stored.mode },
+    inventory: { manifest_url: stored.manifestUrl, mode: stored.mode, version: stored.version },
   });
 }

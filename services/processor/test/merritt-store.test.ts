@@ -49,6 +49,7 @@ describe("Merritt's storage service", () => {
     expect(changesOf(attempt).inventory).toEqual({
       manifest_url: `${storage.url}/manifest/7777/${encodeURIComponent(ARK)}`,
       mode: "add",
+      version: 1,
     });
     expect(storage.ledger).toEqual([entry(job.job.uuid)]);
     expect([...storage.objects.get(ARK)![0]!.keys()].filter((path) => path.startsWith("producer/")).sort()).toEqual([

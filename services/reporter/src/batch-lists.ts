@@ -5,7 +5,7 @@ import {
   type JobView,
   listBucket,
   readJobs,
-  versionOfManifest,
+  storedVersion,
   type Viewed,
 } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
@@ -49,8 +49,7 @@ function reportedJob(id: JobId, view: Viewed<JobView> | undefined): ReportedJob 
     payloadUrl: configuration.payload_url,
     state: status.status,
     message: status.message,
-    stored:
-      inventory === null ? null : { version: versionOfManifest(inventory.manifest_url), recorded: isRecorded(status) },
+    stored: inventory === null ? null : { version: storedVersion(inventory), recorded: isRecorded(status) },
   };
 }
 

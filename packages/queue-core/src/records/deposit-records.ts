@@ -158,7 +158,12 @@ export const MetadataSchema = z.looseObject({
 });
 export type Metadata = z.infer<typeof MetadataSchema>;
 
-export const InventorySchema = z.looseObject({ manifest_url: text, mode: text.default("") });
+export const InventorySchema = z.looseObject({
+  manifest_url: text,
+  mode: text.default(""),
+  /** The version that was stored: one manifest of Merritt's storage service is about all versions. */
+  version: z.number().int().min(1).optional(),
+});
 export type Inventory = z.infer<typeof InventorySchema>;
 
 export const StatusReportSchema = z.object({

@@ -47,6 +47,7 @@ async function expandBatch(ports: ExpandBatchPorts, batch: Batch, ctx: BatchCont
     rows: expansion.rows,
     // A profile that went away meanwhile takes its override along; its jobs go on.
     priority: profile.ok ? profile.profile.priority : undefined,
+    resource: profile.ok ? profile.profile.resourceToProvision : undefined,
   };
   const specs = await specsOf(ports, batch, expansion, facts, ctx.signal);
   return "kind" in specs ? specs : addAll(specs.chunks, ctx, ports.quotas, submission.profile_name);

@@ -10,14 +10,17 @@ export interface BatchFacts {
   readonly rows: number;
   /** The profile's own priority, which takes precedence over the batch's size. */
   readonly priority: number | undefined;
+  /** What its jobs ask to work on, of the profile. */
+  readonly resource: string | undefined;
 }
 
 /** The whole payload is one object. */
-export function specOfPayload({ submission, rows, priority }: BatchFacts, payloadType: JobPayloadType): JobSpec {
+export function specOfPayload(facts: BatchFacts, payloadType: JobPayloadType): JobSpec {
+  const { submission, rows, priority } = facts;
   return {
     priority: batchPriority(rows, priority),
     configuration: {
-      ...inherited(submission),
+      ...inherited(facts),
       payload_url: submission.payload_url,
       payload_type: payloadType,
       payload_name: textOf(submission["payload_name"]),
@@ -31,12 +34,13 @@ export function specOfPayload({ submission, rows, priority }: BatchFacts, payloa
 }
 
 /** One of several files that came together: an object of its own, with the form's metadata. */
-export function specOfUpload({ submission, rows, priority }: BatchFacts, { name, size, type }: Upload): JobSpec {
+export function specOfUpload(facts: BatchFacts, { name, size, type }: Upload): JobSpec {
+  const { submission, rows, priority } = facts;
   const parsed = parsePayloadType(type);
   return {
     priority: batchPriority(rows, priority),
     configuration: {
-      ...inherited(submission),
+      ...inherited(facts),
       payload_url: uploadUrl(name),
       payload_type: parsed.ok ? rowOfType(parsed.value).job : "file",
       payload_name: name,
@@ -62,7 +66,7 @@ export function specOfRow(facts: BatchFacts, row: ManifestRow, payloadType: JobP
   return {
     priority: batchPriority(rows, priority),
     configuration: {
-      ...inherited(submission),
+      ...inherited(facts),
       payload_url: url,
       payload_type: payloadType,
       payload_name: row.fileName ?? nameOfUrl(url),
@@ -99,14 +103,14 @@ const NUMBERED_LATER = {
   batch_id: undefined,
   jobID: undefined,
   working_dir: undefined,
-  resource_to_provision: undefined,
 } as const;
 
-function inherited(submission: Submission) {
+function inherited({ submission, resource }: BatchFacts) {
   const kept = Object.entries(submission).filter(([key]) => !OF_THE_BATCH.has(key));
   return {
     ...NUMBERED_LATER,
     ...Object.fromEntries(kept),
+    resource_to_provision: resource ?? textOf(submission["resource_to_provision"]),
     profile_name: submission.profile_name,
     submitter: submission.submitter,
     response_type: submission.response_type,
