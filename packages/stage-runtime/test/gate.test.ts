@@ -9,10 +9,10 @@ import {
   releaseHold,
   setHold,
 } from "@sluice/queue-core";
-import type { Session } from "@sluice/zookeeper";
+import { type Session, systemClock } from "@sluice/zookeeper";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Duty, done } from "../src/index.ts";
-import type { Gate } from "../src/engine/gate.ts";
+import { Gate } from "../src/engine/gate.ts";
 import { Members } from "../src/engine/members.ts";
 import type { Scope } from "../src/engine/scope.ts";
 import { HoldPassage } from "../src/jobs/hold-passage.ts";
@@ -86,6 +86,42 @@ describe("holds", () => {
       },
     ]);
     expect(await recorder.settled()).toMatchObject([{ job: id, outcome: "done", to: "Estimating" }]);
+  });
+});
+
+describe("holds and pauses that Merritt's tools made, which count no counter", () => {
+  const raw = (op: "create" | "delete", path: string) =>
+    world.session.multi([op === "create" ? { op, path, data: Buffer.alloc(0) } : { op, path, version: 0 }]);
+
+  test.each([
+    [
+      "a collection's hold",
+      paths.collectionHold("demo_content"),
+      (gate: Gate) => gate.holds().then((h) => h?.collections.has("demo_content") === true),
+    ],
+    [
+      "the pause of the queue",
+      paths.queuePause,
+      (gate: Gate) => gate.closedBecause().then((why) => why === "queue-paused"),
+    ],
+  ])("%s is seen by a watch when it comes and when it goes", async (_what, path, isSeen) => {
+    // Its clock stands still: nothing is read again for its age.
+    const gate = new Gate(
+      world.session,
+      { stage: "batch-intake", worker: "w" },
+      { ...systemClock, monotonicMs: () => 0 },
+    );
+    expect(await isSeen(gate)).toBe(false);
+    for (const [op, seen] of [
+      ["create", true],
+      ["delete", false],
+      ["create", true],
+    ] as const) {
+      const told = new Promise<void>((resolve) => gate.onChange(resolve));
+      expect(await raw(op, path)).toMatchObject({ ok: true });
+      await told;
+      expect(await isSeen(gate)).toBe(seen);
+    }
   });
 });
 
