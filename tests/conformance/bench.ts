@@ -19,6 +19,8 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface Bench {
   readonly processes: readonly Process[];
+  /** Of their tree. */
+  readonly connect: string;
   /** The lines of both processes' logs. */
   logLines(): Promise<readonly LogLine[]>;
   /** Where both keep what is archived. */
@@ -38,6 +40,7 @@ export async function startBench(count = 2, before?: (connect: string) => Promis
   const processes = await Promise.all(starting);
   return {
     processes,
+    connect,
     logLines: async () => {
       const texts = await Promise.all(processes.map(({ logFile }) => readFile(logFile, "utf8")));
       return texts.flatMap(linesOf);

@@ -7,6 +7,7 @@ import { type Bench, startBench } from "../../../tests/conformance/bench.ts";
 import { type BadJob, plantBadJob } from "../../../tests/support/job-queue/bad-record.ts";
 import { toJobs } from "../src/command.ts";
 import { COMMANDS } from "../src/commands/all.ts";
+import { connectSession } from "@sluice/zookeeper";
 import { type Played, sluice, type Stage } from "./support.ts";
 
 let bench: Bench;
@@ -29,8 +30,12 @@ const olga = (line: string, stage: Stage = {}): Promise<Played> =>
   sluice(line, { cwd: folder, ...stage, env: { SLUICE_JOBS_URL: url(), ...stage.env } });
 const mine = (line: string, stage: Stage = {}): Promise<Played> => olga(`${line} --tenant ${tenant}`, stage);
 
+/** Every change says why. */
+const act = (line: string, stage: Stage = {}): Promise<Played> => mine(`${line} --reason "for the test"`, stage);
+const actAsOlga = (line: string): Promise<Played> => olga(`${line} --reason "for the test"`);
+
 async function create(words: string): Promise<string> {
-  const { code, out, err } = await mine(`q create ${words} -o name`);
+  const { code, out, err } = await act(`q create ${words} -o name`);
   expect([code, err]).toEqual([0, ""]);
   return out.trim();
 }
@@ -68,7 +73,7 @@ describe("jobs", () => {
     const shown = JSON.parse((await mine(`q show ${id} -o json`)).out) as { data: object; nextRun: string };
     expect(shown.data).toEqual({ from: "a file" });
     expect(Date.parse(shown.nextRun)).toBeGreaterThan(Date.now() + 7_000_000);
-    const typed = await mine("q create mail --data - -o name", { stdin: '{"from":"stdin"}' });
+    const typed = await act("q create mail --data - -o name", { stdin: '{"from":"stdin"}' });
     expect((await mine(`q show ${typed.out.trim()}`)).out).toContain('{"from":"stdin"}');
   });
 
@@ -79,15 +84,15 @@ describe("jobs", () => {
     expect(out).toContain(JSON.stringify(bad.text));
     const asJson = JSON.parse((await olga(`q show ${bad.id} --tenant odd -o json`)).out) as object;
     expect(asJson).toMatchObject({ name: "mail", unreadable: { bytes: bad.text } });
-    expect((await olga(`q delete ${bad.id} --tenant odd --yes`)).code).toBe(0);
+    expect((await actAsOlga(`q delete ${bad.id} --tenant odd --yes`)).code).toBe(0);
   });
 
   test("are changed: data, priority, next run; without new data those that are there stay", async () => {
     const id = await create('mail --data "{}"');
-    expect((await mine(`q update ${id}`)).code).toBe(64);
+    expect((await act(`q update ${id}`)).code).toBe(64);
     const dry = await mine(`q update ${id} --job-priority 1000 --dry-run`);
     expect([dry.code, dry.out]).toEqual([0, expect.stringContaining("would change")]);
-    expect((await mine(`q update ${id} --job-priority 1000 --next-run 2100-01-01`)).code).toBe(0);
+    expect((await act(`q update ${id} --job-priority 1000 --next-run 2100-01-01`)).code).toBe(0);
     const shown = JSON.parse((await mine(`q show ${id} -o json`)).out) as Record<string, unknown>;
     expect(shown).toMatchObject({ priority: 1000, nextRun: "2100-01-01T00:00:00.000Z", data: {} });
   });
@@ -95,26 +100,26 @@ describe("jobs", () => {
   test("that run are failed or taken back; what has failed is queued again; what waits is deleted", async () => {
     const id = await create("mail");
     await take("mail");
-    expect((await mine(`q delete ${id} --yes`)).code).toBe(4);
-    const unasked = await mine(`q fail ${id}`);
+    expect((await act(`q delete ${id} --yes`)).code).toBe(4);
+    const unasked = await act(`q fail ${id}`);
     expect([unasked.code, unasked.err]).toEqual([64, expect.stringContaining("--yes")]);
-    expect((await mine(`q fail ${id}`, { answers: [id] })).code).toBe(0);
+    expect((await act(`q fail ${id}`, { answers: [id] })).code).toBe(0);
     expect(await stateOf(id)).toBe("FAILED");
-    expect((await mine(`q requeue ${id}`)).code).toBe(0);
+    expect((await act(`q requeue ${id}`)).code).toBe(0);
     expect(await stateOf(id)).toBe("QUEUED");
     await take("mail");
-    expect((await mine(`q retry ${id} --delay 1h`)).code).toBe(0);
+    expect((await act(`q retry ${id} --delay 1h`)).code).toBe(0);
     const dry = await mine(`q delete ${id} --dry-run`);
     expect([dry.code, await stateOf(id)]).toEqual([0, "QUEUED"]);
-    expect((await mine(`q delete ${id} --yes`)).code).toBe(0);
-    expect((await mine(`q delete ${id} 999999999 --yes`)).code).toBe(3);
+    expect((await act(`q delete ${id} --yes`)).code).toBe(0);
+    expect((await act(`q delete ${id} 999999999 --yes`)).code).toBe(3);
     expect((await mine("q show mail")).code).toBe(64);
     const unwanted = await create("mail");
-    expect((await mine(`q cancel ${unwanted} --yes`)).code).toBe(0);
+    expect((await act(`q cancel ${unwanted} --yes`)).code).toBe(0);
     expect(await stateOf(unwanted)).toBe("CANCELLED");
     const running = await create("mail");
     await take("mail");
-    expect((await mine(`q cancel ${running} --yes`)).code).toBe(4);
+    expect((await act(`q cancel ${running} --yes`)).code).toBe(4);
   });
 
   test("that have ended are shown with their result, and in the list of runs", async () => {
@@ -135,16 +140,16 @@ describe("schedules", () => {
   test("are set, paused, resumed and ended", async () => {
     const id = await create('report --repeat "finished, +1 day"');
     expect((await mine("schedule list")).out).toContain("finished, +1 day");
-    expect((await mine(`schedule set ${id} --repeat "FINISHED, +2 DAYS" --next-run 3h`)).code).toBe(0);
-    expect((await mine(`schedule set ${id} --repeat often`)).code).toBe(64);
-    expect((await mine(`schedule pause ${id}`)).code).toBe(0);
+    expect((await act(`schedule set ${id} --repeat "FINISHED, +2 DAYS" --next-run 3h`)).code).toBe(0);
+    expect((await act(`schedule set ${id} --repeat often`)).code).toBe(64);
+    expect((await act(`schedule pause ${id}`)).code).toBe(0);
     expect((await mine("schedule list")).out).toMatch(/paused +report +never /);
-    expect((await mine(`schedule resume ${id}`)).code).toBe(0);
+    expect((await act(`schedule resume ${id}`)).code).toBe(0);
     await take("report");
-    expect((await mine(`schedule pause ${id}`)).code).toBe(4);
-    expect((await mine(`schedule end ${id} --yes`)).code).toBe(0);
+    expect((await act(`schedule pause ${id}`)).code).toBe(4);
+    expect((await act(`schedule end ${id} --yes`)).code).toBe(0);
     expect((await mine("schedule list")).err).toContain("Nothing repeats.");
-    expect((await mine(`schedule pause ${await create("mail")}`)).code).toBe(4);
+    expect((await act(`schedule pause ${await create("mail")}`)).code).toBe(4);
   });
 });
 
@@ -153,15 +158,15 @@ describe("handlers and runners", () => {
     await writeFile(join(folder, "mail.js"), "return 200;");
     await writeFile(join(folder, "mail.yaml"), "lang: node\nbody: return 201;\ntimeoutMs: 5000\n");
     await writeFile(join(folder, "wrong.yaml"), "lang: COBOL 85\nbody: STOP RUN.\n");
-    expect((await mine("handler add mail mail.js --lang node")).out).toContain("is at version 1");
-    expect((await mine("handler add mail mail.yaml")).out).toContain("is at version 2");
-    const wrong = await mine("handler add mail wrong.yaml");
+    expect((await act("handler add mail mail.js --lang node")).out).toContain("is at version 1");
+    expect((await act("handler add mail mail.yaml")).out).toContain("is at version 2");
+    const wrong = await act("handler add mail wrong.yaml");
     expect([wrong.code, wrong.err]).toEqual([64, expect.stringContaining("lang")]);
     expect((await mine("handler list -o name")).out.trim().split("\n").sort()).toEqual(["mail@1", "mail@2"]);
     expect((await mine("handler show mail")).out).toContain("return 201;");
     expect((await mine("handler show mail --of-version 1")).out).toContain("return 200;");
-    expect((await mine("handler delete mail")).code).toBe(64);
-    expect((await mine("handler delete mail", { answers: ["mail"] })).out).toContain("mail@1");
+    expect((await act("handler delete mail")).code).toBe(64);
+    expect((await act("handler delete mail", { answers: ["mail"] })).out).toContain("mail@1");
     expect((await mine("handler show mail")).code).toBe(3);
   });
 
@@ -171,9 +176,56 @@ describe("handlers and runners", () => {
     expect((await olga("runner list")).code).toBe(0);
     expect((await olga(`runner release runner-${tenant} --dry-run`)).code).toBe(0);
     expect(await stateOf(id)).toBe("RUNNING");
-    expect((await olga(`runner release runner-${tenant} --yes`)).out).toContain(id);
+    expect((await actAsOlga(`runner release runner-${tenant} --yes`)).out).toContain(id);
     expect(await stateOf(id)).toBe("QUEUED");
   });
+});
+
+test("every change is in the audit before it is made: who, what, why; and when it is refused after all", async () => {
+  const reader = await connectSession({ connect: bench.connect, timeoutMs: 60_000 });
+  const audit = async (): Promise<readonly string[]> => {
+    const read = await reader.children("/fleet/audit/records");
+    const names = read.ok ? [...read.value.names].sort() : [];
+    const records = await Promise.all(names.map((name) => reader.get(`/fleet/audit/records/${name}`)));
+    return records
+      .map((record) => JSON.parse(record.ok ? record.value.data.toString() : "{}") as Record<string, string>)
+      .filter(({ target = "" }) => target.startsWith(`${tenant}/`) || target === `runner-${tenant}`)
+      .map(({ actor, action, target = "", reason }) =>
+        [actor, action, target.replace(tenant, "T"), reason].join(" | "),
+      );
+  };
+  const id = await create("mail");
+  await act(`q update ${id} --job-priority 1000 --next-run 2020-01-01`);
+  await take("mail");
+  await act(`q cancel ${id} --yes`);
+  await act(`q fail ${id} --yes`);
+  await act(`q requeue ${id}`);
+  await act(`schedule set ${id} --repeat DAILY`);
+  await act(`q delete ${id} --yes`);
+  await writeFile(join(folder, "mail.js"), "return 200;");
+  await act("handler add mail mail.js --lang node");
+  await act("handler delete mail --of-version 1 --yes");
+  await actAsOlga(`runner release runner-${tenant} --yes`);
+  // Nothing was done, and nothing that only looks is an order.
+  await mine(`q delete ${id} --yes`);
+  await act("q delete 1 --dry-run");
+  await mine("q list");
+  const why = "for the test";
+  expect(await audit()).toEqual([
+    `anybody on this machine | queue.CreateJob | T/mail | ${why}`,
+    `anybody on this machine | queue.UpdateJob (nextRun, jobPriority) | T/${id} | ${why}`,
+    `anybody on this machine | queue.CancelJob | T/${id} | ${why}`,
+    `anybody on this machine | queue.CancelJob refused | T/${id} | Can only cancel jobs that have not yet changed to RUNNING`,
+    `anybody on this machine | queue.FailJob | T/${id} | ${why}`,
+    `anybody on this machine | queue.RequeueJobs | T/[${id}] | ${why}`,
+    `anybody on this machine | queue.UpdateJob (repeat) | T/${id} | ${why}`,
+    `anybody on this machine | queue.DeleteJob | T/${id} | ${why}`,
+    `anybody on this machine | handler.put node | T/mail | ${why}`,
+    `anybody on this machine | handler.delete | T/mail@1 | ${why}`,
+    `anybody on this machine | worker.release | runner-T | ${why}`,
+  ]);
+  expect((await mine(`q requeue ${id}`)).err).toContain("every change needs a reason");
+  await reader.close();
 });
 
 test("every example of the help does what it says, or says why not now", async () => {

@@ -23,6 +23,7 @@ export { LOBBY_LIMITS, type LobbyLimits } from "./bedrock/lobby.ts";
 export { HeldLeases, renewAll } from "./bedrock/held-leases.ts";
 export { type ConnectionLimits } from "./bedrock/wire-connection.ts";
 export { listenOnWire, type WireListening, type WireServer, type WireServerOptions } from "./bedrock/wire-server.ts";
+export { type Order, type WriteAudit } from "./http/audit.ts";
 export { jobOperations } from "./http/operations.ts";
 export type { HandlersPort, JobPorts, TakenOfTenant, Taking } from "./http/ports.ts";
 export { intentOf, tenantProblem } from "./http/tenancy.ts";

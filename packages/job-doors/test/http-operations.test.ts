@@ -33,6 +33,14 @@ const call = (verb: string, body: unknown, tenant = "default", signal?: AbortSig
 const json = async (verb: string, body: unknown): Promise<unknown> => (await call(verb, body)).json();
 
 describe("commands over HTTP", () => {
+  test("a job whose data hold a number that JavaScript would round is shown with their text too", async () => {
+    await call("CreateJob", { name: "foo", data: '{"id":9223372036854775807}' });
+    await call("CreateJob", { name: "foo", data: '{"id":1}' });
+    const shown = async (id: number) => (await (await ask("GET", `/v1/tenants/default/jobs/${id}`)).json()) as object;
+    expect(await shown(1)).toMatchObject({ data_text: '{"id":9223372036854775807}' });
+    expect(await shown(2)).not.toHaveProperty("data_text");
+  });
+
   test("a job's life", async () => {
     expect(await json("CreateJob", { name: "123", data: { value: 1 }, repeat: "finished, +1 minute" })).toEqual({
       jobID: 1,

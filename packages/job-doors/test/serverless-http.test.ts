@@ -58,7 +58,7 @@ test("M3: handlers are added as text or JSON, the newest is given, and they go",
   expect(JSON.parse(got)).toMatchObject({ lang: "node", before: "setUp()", version: 2 });
   expect((await ask("GET", "/default/handler/get/resize@1"))[1]).toContain("http://a.example/run");
   expect((await ask("GET", "/closed/handler/get/resize"))[0]).toBe(403);
-  expect((await ask("POST", "/default/handler/add/resize/add?method=cobol", "x"))[0]).toBe(400);
+  expect((await ask("POST", "/default/handler/add/resize/add?method=COBOL%2085", "x"))[0]).toBe(400);
   expect((await ask("DELETE", "/default/handler/del/resize/delete"))[1]).toBe('{"versions":[1,2]}');
   expect((await ask("POST", "/default/handler/del/resize/delete"))[0]).toBe(404);
   expect((await ask("GET", "/default/handler/get/resize"))[0]).toBe(404);

@@ -1,6 +1,6 @@
 export { blockOf, BLOCK_IDS, parseJobId, shardOf } from "./ids.ts";
 export { matchesName, namesText, parseNames, type NameMatch } from "./names.ts";
-export { fieldsOf } from "./json-text.ts";
+export { fieldsOf, hasLargeNumbers } from "./json-text.ts";
 export { isNestedDeeper } from "./nesting.ts";
 export { meaningOf, parseTermName, paths, type Meaning } from "./paths.ts";
 export { type BlobRef, type BlobStore } from "./blobs.ts";

@@ -82,6 +82,10 @@ const numbersIn = (text: string): readonly string[] =>
 /** So many digits every number holds. */
 const EXACT_DIGITS = 15;
 
+/** A reader that makes a JavaScript number of each would change one. */
+export const hasLargeNumbers = (text: string): boolean =>
+  numbersIn(text).some((number) => number.length > EXACT_DIGITS && String(Number(number)) !== number);
+
 const sameNumbers = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length &&
   a.every((text, at) => {

@@ -135,6 +135,10 @@ describe("E: QueryJob and UpdateJob", () => {
     expect(bench.query(id)["data"]).toBe('{"mockRequest":true,"b":2}');
     expect(bench.ask("UpdateJob", { jobID: id, data: "[1]" })).toBe("402 Data is not a valid JSON Object");
     expect(bench.ask("UpdateJob", { jobID: id })).toBe("402 Missing data");
+    // What changes something else leaves the data alone.
+    expect(bench.ask("UpdateJob", { jobID: id, data: '{"by":"a worker"}' })).toBe("200 OK");
+    expect(bench.ask("UpdateJob", { jobID: id, jobPriority: 1000 })).toBe("200 OK");
+    expect(bench.query(id)).toMatchObject({ data: '{"by":"a worker"}', priority: 1000 });
   });
 
   test("E4, E5, E7: repeat and nextRun", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { isSameJson, itemsOf, membersOf, mergedText, printMembers } from "../src/json-text.ts";
+import { hasLargeNumbers, isSameJson, itemsOf, membersOf, mergedText, printMembers } from "../src/json-text.ts";
 
 const print = fc.constantFrom<(value: unknown) => string>(
   (value) => JSON.stringify(value),
@@ -60,5 +60,9 @@ test("numbers that JavaScript cannot hold stay as they were written, and are tol
     '{"a":9007199254740993,"b":{"c":1.10},"d":18446744073709551615}',
   );
   expect(isSameJson('{"a":9007199254740993}', '{"a":9007199254740992}')).toBe(false);
+  expect(
+    ['{"a":9007199254740993}', '{"a":[1e400000000000]}', '{"a":0.12345678901234567}'].map(hasLargeNumbers),
+  ).toEqual([true, true, true]);
+  expect(['{"a":1795036597123}', '{"a":"9007199254740993"}', '{"a":1.10}'].some(hasLargeNumbers)).toBe(false);
   expect(isSameJson('{"a":1.10, "b":"9007199254740993"}', '{"a":1.1,"b":"9007199254740993"}')).toBe(true);
 });

@@ -1,5 +1,5 @@
 export { type AnswerOf, type BodyOf, type Endpoint, endpoint, type ParamsOf, type QueryOf } from "./endpoint.ts";
-export { anyId, HoldView, page, pageOf } from "./common.ts";
+export { anyId, HoldView, page, pageOf, reason } from "./common.ts";
 export {
   Batch,
   BatchDetail,

@@ -84,6 +84,10 @@ export const QueuedJobDetail = QueuedJob.extend({
   parentJobID: z.int().nullable(),
   children: z.array(z.int()),
   data: z.record(z.string(), z.unknown()),
+  data_text: z
+    .string()
+    .optional()
+    .describe("the data as JSON text: where they hold a number that JavaScript would round"),
   unique: z.boolean(),
   mock: z.boolean(),
   retryAfterCount: z.int(),

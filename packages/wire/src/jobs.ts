@@ -1,6 +1,6 @@
 /** The API of the general job queue. */
 import { z } from "zod";
-import { page, pageOf } from "./common.ts";
+import { page, pageOf, reason } from "./common.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { COMMAND_ANSWERS, COMMAND_BODIES, type CommandVerb } from "./job-commands.ts";
 import { Handler, HandlerSpec, HandlerSummary } from "./job-handlers.ts";
@@ -31,11 +31,14 @@ const list = z
 const namePattern = z.string().min(1).max(255);
 const namePatterns = list.pipe(z.array(namePattern).max(100));
 
+/** With it, the change stands in the audit, under the caller's name. */
+const why = z.strictObject({ reason: reason.optional() });
+
 const looking = { method: "get", permission: "see-jobs", status: 200 } as const;
 
 type CommandEndpoint<V extends CommandVerb> = Endpoint<
   typeof ofTenant,
-  z.ZodType,
+  typeof why,
   (typeof COMMAND_BODIES)[V],
   (typeof COMMAND_ANSWERS)[V]
 >;
@@ -48,6 +51,7 @@ const command = <V extends CommandVerb>(id: string, verb: V): CommandEndpoint<V>
   summary: verb,
   ...VERB_RIGHTS[verb],
   params: ofTenant,
+  query: why,
   body: COMMAND_BODIES[verb],
   answer: COMMAND_ANSWERS[verb],
   status: 200,
@@ -203,6 +207,7 @@ const WORKER_ENDPOINTS = {
     summary: "Give back at once every job that a worker has",
     permission: "act-on-workers",
     params: ofWorker,
+    query: why,
     answer: z.object({ jobIDs: z.array(z.int()) }),
     status: 200,
   }),
@@ -247,6 +252,7 @@ const HANDLER_ENDPOINTS = {
     summary: "A new version of a type's handler",
     permission: "change-handlers",
     params: ofHandler,
+    query: why,
     body: HandlerSpec,
     answer: Handler,
     status: 201,
@@ -259,7 +265,7 @@ const HANDLER_ENDPOINTS = {
     summary: "Delete a type's handler, all versions unless one is named; its jobs are retried until their time is over",
     permission: "change-handlers",
     params: ofHandler,
-    query: z.strictObject({ version }),
+    query: why.extend({ version }),
     answer: z.object({ versions: z.array(z.int()) }),
     status: 200,
   }),

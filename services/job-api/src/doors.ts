@@ -15,6 +15,7 @@ import type { Command } from "@sluice/job-queue";
 import { makeInstruments, type ServiceParts } from "@sluice/stage-runtime";
 import { isThisMachine } from "@sluice/zookeeper";
 import { admitOnWire } from "./admit.ts";
+import { auditWriter } from "./audit-writer.ts";
 import type { JobApiConfig } from "./config.ts";
 import { HandledTypes } from "./handled-types.ts";
 import { jobApp } from "./http-app.ts";
@@ -57,7 +58,10 @@ export async function openDoors({ config, opened, fetchKeys, service, onListenin
   const authenticator = authenticatorOf(config, opened, fetchKeys, service);
   const app = jobApp({
     operations: [
-      ...jobOperations(portsOf(opened, service, { leaving: leaving.signal, hear, errands }, config.JOBS_PER_TENANT)),
+      ...jobOperations({
+        ...portsOf(opened, service, { leaving: leaving.signal, hear, errands }, config.JOBS_PER_TENANT),
+        audit: auditWriter(service),
+      }),
       purgeOperation(makePurge(opened, service.clock.nowMs), config.ARCHIVE_RETENTION_MS),
     ],
     wall: {
@@ -105,7 +109,7 @@ function portsOf(
   { clock, registry }: ServiceParts,
   { leaving, hear, errands }: Pick<JobPorts, "leaving" | "hear" | "errands">,
   jobsPerTenant: number,
-): JobPorts {
+): Omit<JobPorts, "audit"> {
   const room = new TenantRoom({ queue, monotonicMs: clock.monotonicMs, jobsPerTenant });
   const handlers = handlersOf(sessions.first, clock);
   const handled = new HandledTypes(handlers, later, () => router.lookAgain());

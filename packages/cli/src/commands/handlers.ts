@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { type Command, type Option, toJobs } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { confirmed, DRY_RUN, YES } from "../interact/confirm.ts";
+import { confirmed, DRY_RUN, REASON, reasonFor, YES } from "../interact/confirm.ts";
 import { safeLines, showBytes } from "../output/text.ts";
 import { TENANT, tenantOf } from "./queued-jobs.ts";
 
@@ -87,6 +87,7 @@ export const HANDLER_COMMANDS: readonly Command[] = [
         value: "LANG",
         says: "FILE is the body, in this language: node, http, container, or an interpreter that runners have, such as php",
       },
+      REASON,
       DRY_RUN,
     ],
     examples: ["handler add mail mail.yaml --dry-run", "handler add mail mail.js --lang node --dry-run"],
@@ -100,7 +101,10 @@ export const HANDLER_COMMANDS: readonly Command[] = [
         printer.done(spec, type, `would add a handler in ${spec.lang} for ${type} of ${tenant}`);
         return EXIT.ok;
       }
-      const answer = await context.jobs.call(JOBS.putHandler, { params: at(context), body: spec });
+      const reason = await reasonFor(context);
+      if (!reason.ok) return reason.code;
+      const query = { reason: reason.value };
+      const answer = await context.jobs.call(JOBS.putHandler, { params: at(context), query, body: spec });
       if (!answer.ok) return refuse(context, answer);
       const { version } = answer.value;
       printer.done(answer.value, `${type}@${version}`, `handler ${type} of ${tenant} is at version ${version}`);
@@ -112,7 +116,7 @@ export const HANDLER_COMMANDS: readonly Command[] = [
     words: ["handler", "delete"],
     says: "Delete a type's handler, all versions or one; its jobs are retried until their time is over",
     takes: [TYPE],
-    options: [TENANT, OF_VERSION, DRY_RUN, YES],
+    options: [TENANT, OF_VERSION, REASON, DRY_RUN, YES],
     examples: ["handler delete mail --dry-run"],
     async run(context) {
       const { given, printer } = context;
@@ -123,9 +127,12 @@ export const HANDLER_COMMANDS: readonly Command[] = [
         printer.done({ tenant, type, version: version ?? null }, type, `would delete ${what}`);
         return EXIT.ok;
       }
+      const reason = await reasonFor(context);
+      if (!reason.ok) return reason.code;
       const sure = await confirmed(context, `delete ${what}?`, type);
       if (!sure.ok) return sure.code;
-      const answer = await context.jobs.call(JOBS.deleteHandler, { params: at(context), query: { version } });
+      const query = { version, reason: reason.value };
+      const answer = await context.jobs.call(JOBS.deleteHandler, { params: at(context), query });
       if (!answer.ok) return refuse(context, answer);
       printer.done(answer.value, type, `deleted: ${answer.value.versions.map((each) => `${type}@${each}`).join(", ")}`);
       return EXIT.ok;
@@ -164,8 +171,8 @@ export const HANDLER_COMMANDS: readonly Command[] = [
     words: ["runner", "release"],
     says: "Give back at once every job that a runner has; it has no say in them any more",
     takes: [{ name: "RUNNER" }],
-    options: [DRY_RUN, YES],
-    examples: ["runner release RUNNER --yes"],
+    options: [REASON, DRY_RUN, YES],
+    examples: ['runner release RUNNER --reason "its machine hangs" --yes'],
     permission: JOBS.releaseWorker.permission,
     talksTo: toJobs,
     async run(context) {
@@ -175,9 +182,12 @@ export const HANDLER_COMMANDS: readonly Command[] = [
         printer.done({ worker }, worker, `would give back every job that ${worker} has`);
         return EXIT.ok;
       }
+      const reason = await reasonFor(context);
+      if (!reason.ok) return reason.code;
       const sure = await confirmed(context, `give back every job that ${worker} has?`, worker);
       if (!sure.ok) return sure.code;
-      const answer = await jobs.call(JOBS.releaseWorker, { params: { worker } });
+      const query = { reason: reason.value };
+      const answer = await jobs.call(JOBS.releaseWorker, { params: { worker }, query });
       if (!answer.ok) return refuse(context, answer);
       const { jobIDs } = answer.value;
       printer.done(answer.value, worker, `given back: ${jobIDs.join(", ") || "it had none"}`);

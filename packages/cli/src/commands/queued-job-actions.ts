@@ -7,7 +7,7 @@ import { type Command, type Option, toJobs } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
 import { EXIT, type ExitCode, worst } from "../exit-codes.ts";
 import { parseMoment } from "../given.ts";
-import { confirmed, DRY_RUN, YES } from "../interact/confirm.ts";
+import { confirmed, DRY_RUN, REASON, reasonFor, YES } from "../interact/confirm.ts";
 import { ID, jobIdOf, TENANT, tenantOf } from "./queued-jobs.ts";
 
 export const REPEAT: Option = { name: "repeat", value: "SCHEDULE", says: 'such as "FINISHED, +1 DAY" or DAILY' };
@@ -41,6 +41,10 @@ async function dataOf({ given, io }: Context): Promise<string | undefined> {
   return text?.startsWith("@") === true ? await readFile(resolve(io.cwd, text.slice(1)), "utf8") : text;
 }
 
+interface Why {
+  readonly reason: string;
+}
+
 interface Verb {
   readonly verb: string;
   readonly says: string;
@@ -48,7 +52,7 @@ interface Verb {
   readonly grave?: true;
   readonly options?: readonly Option[];
   readonly examples: readonly [string, ...string[]];
-  readonly send: (context: Context, jobID: number) => Promise<Answer<object>>;
+  readonly send: (context: Context, jobID: number, query: Why) => Promise<Answer<object>>;
 }
 
 const to = (context: Context) => ({ params: { tenant: tenantOf(context) } });
@@ -58,43 +62,46 @@ const VERBS: readonly Verb[] = [
     verb: "cancel",
     says: "Cancel jobs that do not run yet",
     grave: true,
-    examples: ["q cancel 1 --yes"],
-    send: (context, jobID) => context.jobs.call(JOBS.cancelJob, { ...to(context), body: { jobID } }),
+    examples: ['q cancel 1 --reason "no longer needed" --yes'],
+    send: (context, jobID, query) => context.jobs.call(JOBS.cancelJob, { ...to(context), query, body: { jobID } }),
   },
   {
     verb: "delete",
     says: "Delete jobs that nobody runs",
     grave: true,
-    examples: ["q delete 1 2 3 --yes"],
-    send: (context, jobID) => context.jobs.call(JOBS.deleteJob, { ...to(context), body: { jobID } }),
+    examples: ['q delete 1 2 3 --reason "made by mistake" --yes'],
+    send: (context, jobID, query) => context.jobs.call(JOBS.deleteJob, { ...to(context), query, body: { jobID } }),
   },
   {
     verb: "fail",
     says: "Fail jobs that run: whoever has them has no say any more",
     grave: true,
-    examples: ["q fail 1 --yes"],
-    send: (context, jobID) => context.jobs.call(JOBS.failJob, { ...to(context), body: { jobID } }),
+    examples: ['q fail 1 --reason "it never ends" --yes'],
+    send: (context, jobID, query) => context.jobs.call(JOBS.failJob, { ...to(context), query, body: { jobID } }),
   },
   {
     verb: "retry",
     says: "Take jobs that run from whoever has them, to be run again",
     options: [{ name: "delay", value: "SPAN", kind: "seconds", says: "not before 90s, 15m, 2h from now" }],
-    examples: ["q retry 1 --delay 5m"],
-    send: (context, jobID) => {
+    examples: ['q retry 1 --delay 5m --reason "its service was down"'],
+    send: (context, jobID, query) => {
       const delay = context.given.seconds("delay");
       const body = { jobID, ...(delay === undefined ? {} : { delay }) };
-      return context.jobs.call(JOBS.retryJob, { ...to(context), body });
+      return context.jobs.call(JOBS.retryJob, { ...to(context), query, body });
     },
   },
   {
     verb: "requeue",
     says: "Queue jobs again whatever their state, as after FAILED",
     options: [RENAME],
-    examples: ["q requeue 1 2", "q requeue 1 --as mail-again"],
-    send: (context, jobID) => {
+    examples: [
+      'q requeue 1 2 --reason "the cause is fixed"',
+      'q requeue 1 --as mail-again --reason "for another worker"',
+    ],
+    send: (context, jobID, query) => {
       const name = context.given.text("as");
       const body = { jobIDs: [jobID], ...(name === undefined ? {} : { name }) };
-      return context.jobs.call(JOBS.requeueJobs, { ...to(context), body });
+      return context.jobs.call(JOBS.requeueJobs, { ...to(context), query, body });
     },
   },
 ];
@@ -115,9 +122,13 @@ export const QUEUED_JOB_ACTION_COMMANDS: readonly Command[] = [
       { name: "unique", says: "the job of this name that is there already, if there is one" },
       { name: "parent", value: "ID", kind: "number", says: "a child of this job" },
       { name: "on-finish", value: "NAME", says: "a job of this name is made with the result" },
+      REASON,
       DRY_RUN,
     ],
-    examples: [`q create mail --data "{}"`, 'q create report --repeat "FINISHED, +1 DAY, START OF DAY, +4 HOURS"'],
+    examples: [
+      `q create mail --data "{}" --reason "asked for by Ada"`,
+      'q create report --repeat "FINISHED, +1 DAY, START OF DAY, +4 HOURS" --reason "wanted each morning"',
+    ],
     run: create,
   },
   {
@@ -125,8 +136,11 @@ export const QUEUED_JOB_ACTION_COMMANDS: readonly Command[] = [
     words: ["q", "update"],
     says: "Change a job's data, priority or next run",
     takes: [ID],
-    options: [TENANT, DATA, PRIORITY, NEXT_RUN, DRY_RUN],
-    examples: ["q update 1 --job-priority 1000", 'q update 1 --data "{}" --next-run 2h'],
+    options: [TENANT, DATA, PRIORITY, NEXT_RUN, REASON, DRY_RUN],
+    examples: [
+      'q update 1 --job-priority 1000 --reason "it is urgent"',
+      'q update 1 --data "{}" --next-run 2h --reason "wrong data"',
+    ],
     run: update,
   },
   ...VERBS.map((verb): Command => ({
@@ -134,7 +148,7 @@ export const QUEUED_JOB_ACTION_COMMANDS: readonly Command[] = [
     words: ["q", verb.verb],
     says: verb.says,
     takes: [{ ...ID, many: true }],
-    options: [TENANT, ...(verb.options ?? []), DRY_RUN, YES],
+    options: [TENANT, ...(verb.options ?? []), REASON, DRY_RUN, YES],
     examples: verb.examples,
     run: (context) => actOnAll(context, verb),
   })),
@@ -158,7 +172,10 @@ async function create(context: Context): Promise<ExitCode> {
     printer.done(body, name, `would create ${name} for ${tenantOf(context)}`);
     return EXIT.ok;
   }
-  const answer = await context.jobs.call(JOBS.createJob, { ...to(context), body });
+  const reason = await reasonFor(context);
+  if (!reason.ok) return reason.code;
+  const query = { reason: reason.value };
+  const answer = await context.jobs.call(JOBS.createJob, { ...to(context), query, body });
   if (!answer.ok) return refuse(context, answer);
   const { jobID } = answer.value;
   printer.done(answer.value, String(jobID), `job ${jobID} is created`);
@@ -180,7 +197,7 @@ async function update(context: Context): Promise<ExitCode> {
   return await change(context, jobID, data, changes);
 }
 
-/** The queue takes changes together with the data: without new ones, those that are there. */
+/** Data that are not given stay as they are. */
 export async function change(
   context: Context,
   jobID: number,
@@ -190,12 +207,15 @@ export async function change(
   const { given, jobs, printer } = context;
   const present = await jobs.call(JOBS.queryJob, { ...to(context), body: { jobID } });
   if (!present.ok) return refuse(context, present);
-  const body = { jobID, data: data ?? present.value.data, ...changes };
+  const body = { jobID, ...(data === undefined ? {} : { data }), ...changes };
   if (given.has("dry-run")) {
     printer.done(body, String(jobID), `would change job ${jobID} (${present.value.name}): ${JSON.stringify(changes)}`);
     return EXIT.ok;
   }
-  const answer = await jobs.call(JOBS.updateJob, { ...to(context), body });
+  const reason = await reasonFor(context);
+  if (!reason.ok) return reason.code;
+  const query = { reason: reason.value };
+  const answer = await jobs.call(JOBS.updateJob, { ...to(context), query, body });
   if (!answer.ok) return refuse(context, answer);
   printer.done(answer.value, String(jobID), `job ${jobID} (${present.value.name}) is changed`);
   return EXIT.ok;
@@ -210,6 +230,8 @@ async function actOnAll(context: Context, verb: Verb): Promise<ExitCode> {
     printer.done({ action: verb.verb, jobIDs: ids }, named, `would ${verb.verb} ${named} of ${tenantOf(context)}`);
     return EXIT.ok;
   }
+  const reason = await reasonFor(context);
+  if (!reason.ok) return reason.code;
   if (verb.grave === true) {
     const sure = await confirmed(context, `${verb.verb} ${named}?`, ids.length === 1 ? named : String(ids.length));
     if (!sure.ok) return sure.code;
@@ -217,7 +239,7 @@ async function actOnAll(context: Context, verb: Verb): Promise<ExitCode> {
   const codes: ExitCode[] = [];
   for (const id of ids) {
     if (id === null) continue;
-    const answer = await verb.send(context, id);
+    const answer = await verb.send(context, id, { reason: reason.value });
     if (answer.ok) printer.done(answer.value, String(id), `${verb.verb}: job ${id}, done`);
     codes.push(answer.ok ? EXIT.ok : refuse(context, answer));
     if (io.interrupted.aborted) return stop(context, EXIT.interrupted, `stopped after ${id}`);

@@ -228,7 +228,7 @@ function jobLines(job: QueuedJobDetail, printer: Printer): readonly string[] {
     ["Exit", job.exit === null ? null : String(job.exit)],
     ["Code", job.code],
     ["Result", job.result_bytes === null ? null : `${showBytes(job.result_bytes)} (sluice q result ${job.jobID})`],
-    ["Data", JSON.stringify(job.data)],
+    ["Data", job.data_text ?? JSON.stringify(job.data)],
     ["Unreadable", job.unreadable?.problem ?? null],
     ["Record", job.unreadable === null ? null : JSON.stringify(job.unreadable.bytes)],
   ]);

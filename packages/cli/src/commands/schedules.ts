@@ -3,7 +3,7 @@ import { JOBS, type QueuedJob } from "@sluice/wire";
 import { type Command, toJobs } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { confirmed, DRY_RUN, YES } from "../interact/confirm.ts";
+import { confirmed, DRY_RUN, REASON, YES } from "../interact/confirm.ts";
 import { LIST_OPTIONS, readPages } from "../pages.ts";
 import { moreNote } from "./batches.ts";
 import { change, momentOf, NEXT_RUN, REPEAT } from "./queued-job-actions.ts";
@@ -55,8 +55,8 @@ export const SCHEDULE_COMMANDS: readonly Command[] = [
     words: ["schedule", "set"],
     says: "Give a job a schedule, or another one (a new job with one: sluice q create NAME --repeat SCHEDULE)",
     takes: [ID],
-    options: [TENANT, REPEAT, NEXT_RUN, DRY_RUN],
-    examples: ['schedule set 1 --repeat "FINISHED, +1 DAY, START OF DAY, +4 HOURS"'],
+    options: [TENANT, REPEAT, NEXT_RUN, REASON, DRY_RUN],
+    examples: ['schedule set 1 --repeat "FINISHED, +1 DAY, START OF DAY, +4 HOURS" --reason "earlier"'],
     async run(context) {
       const repeat = context.given.text("repeat");
       if (repeat === undefined) return stop(context, EXIT.usage, "which schedule?", "add --repeat SCHEDULE");
@@ -69,8 +69,8 @@ export const SCHEDULE_COMMANDS: readonly Command[] = [
     words: ["schedule", "pause"],
     says: "Let a job that repeats wait until it is resumed; it must not be running",
     takes: [ID],
-    options: [TENANT, DRY_RUN],
-    examples: ["schedule pause 1"],
+    options: [TENANT, REASON, DRY_RUN],
+    examples: ['schedule pause 1 --reason "maintenance"'],
     async run(context) {
       const jobID = jobIdOf(context, context.args[0] ?? "");
       if (jobID === null) return EXIT.usage;
@@ -96,8 +96,8 @@ export const SCHEDULE_COMMANDS: readonly Command[] = [
     words: ["schedule", "resume"],
     says: "Let a paused one go on: now, or at --next-run",
     takes: [ID],
-    options: [TENANT, NEXT_RUN, DRY_RUN],
-    examples: ["schedule resume 1 --next-run 2h"],
+    options: [TENANT, NEXT_RUN, REASON, DRY_RUN],
+    examples: ['schedule resume 1 --next-run 2h --reason "maintenance is over"'],
     async run(context) {
       const now = new Date(context.io.nowMs()).toISOString().slice(0, 19).replace("T", " ");
       return await changeSchedule(context, { nextRun: momentOf(context, "next-run") ?? now });
@@ -108,8 +108,8 @@ export const SCHEDULE_COMMANDS: readonly Command[] = [
     words: ["schedule", "end"],
     says: "Take a job's schedule away: its next run is its last",
     takes: [ID],
-    options: [TENANT, DRY_RUN, YES],
-    examples: ["schedule end 1 --yes"],
+    options: [TENANT, REASON, DRY_RUN, YES],
+    examples: ['schedule end 1 --reason "no longer needed" --yes'],
     async run(context) {
       const [id = ""] = context.args;
       if (!context.given.has("dry-run")) {

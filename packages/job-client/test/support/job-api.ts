@@ -133,5 +133,6 @@ const portsOf = (owner: ShardOwner): JobPorts => ({
     remove: () => Promise.resolve("silence"),
   },
   isHandled: () => true,
+  audit: () => Promise.resolve(true),
   workers: () => Promise.resolve([]),
 });

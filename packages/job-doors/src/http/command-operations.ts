@@ -1,6 +1,6 @@
 /** The queue's commands as HTTP operations: one per verb, with the document's names. */
 import { may } from "@sluice/access";
-import { ANSWERED, isStillCaller, type Operation, type Problem } from "@sluice/http-api";
+import { ANSWERED, isStillCaller, type Operation, type Problem, requestIdOf } from "@sluice/http-api";
 import { type Command, isStatus, readCommand } from "@sluice/job-queue";
 import { COMMAND_BODIES, type CommandVerb, type Endpoint, JOBS } from "@sluice/wire";
 import { readTiming } from "../bedrock/timing.ts";
@@ -8,32 +8,38 @@ import { heardQueue } from "../heard.ts";
 import { isPutOff, putOff, type PutOffPorts } from "../put-off.ts";
 import { type Answer, giveBack, statusOnly, textsOf } from "../queue-port.ts";
 import { watchedQueue } from "../still.ts";
+import { audited, type Order } from "./audit.ts";
 import type { JobPorts } from "./ports.ts";
 import { jobProblem, namesProblem, NOT_A_SCHEDULE } from "./scheduling.ts";
 import { patienceOf, sendAnswer, serve } from "./serve.ts";
 
 const VERBS = Object.keys(COMMAND_BODIES) as readonly CommandVerb[];
 
-type CommandPorts = Pick<JobPorts, "queue" | "leaving" | "hear" | "errands" | "now">;
+type CommandPorts = Pick<JobPorts, "queue" | "leaving" | "hear" | "errands" | "now" | "audit">;
 
-export const commandOperations = ({ queue, hear, leaving, errands, now }: CommandPorts): readonly Operation[] =>
+export const commandOperations = ({ queue, hear, leaving, errands, now, audit }: CommandPorts): readonly Operation[] =>
   VERBS.map((verb) =>
     serve(
       endpointOf(verb),
-      async ({ params, body, caller, response }) => {
+      async ({ params, query, body, caller, response }) => {
         const { tenant } = params as { readonly tenant: string };
         const { gone, over } = patienceOf(response, leaving);
         const still = (): Promise<boolean> => isStillCaller(response);
         const heard = heardQueue(watchedQueue(queue, still), hear, { door: "http", caller: caller.name });
         const seals = may(caller, "schedule-deposits").ok;
         const asked = { verb, tenant, body: body as Readonly<Record<string, unknown>>, over, seals };
-        const answer = await ask({ queue: heard, errands, now, still }, asked);
-        if (gone.aborted) {
-          await giveBack(heard, tenant, answer);
-          return ANSWERED;
-        }
-        const sent = sendAnswer(response, answer);
-        return sent === ANSWERED || "problem" in sent ? sent : ANSWERED;
+        const carryOut = async (): Promise<typeof ANSWERED | { readonly problem: Problem }> => {
+          const answer = await ask({ queue: heard, errands, now, still }, asked);
+          if (gone.aborted) {
+            await giveBack(heard, tenant, answer);
+            return ANSWERED;
+          }
+          const sent = sendAnswer(response, answer);
+          return sent === ANSWERED || "problem" in sent ? sent : ANSWERED;
+        };
+        const { reason } = query as { readonly reason?: string };
+        if (reason === undefined) return carryOut();
+        return audited(audit, { caller, requestId: requestIdOf(response), reason, ...orderOf(asked) }, carryOut);
       },
       { narrow: ({ body }) => schedulingProblem({ queue }, verb, body) },
     ),
@@ -64,6 +70,14 @@ interface Asked {
   readonly over: AbortSignal;
   /** They may make deposits for later. */
   readonly seals: boolean;
+}
+
+/** What stands in the audit of it. An UpdateJob names what it changes; its data may hold anything. */
+function orderOf({ verb, tenant, body }: Pick<Asked, "verb" | "tenant" | "body">): Pick<Order, "action" | "target"> {
+  const of = [body["jobID"], body["jobIDs"], body["name"], body["names"]].find((each) => each !== undefined) ?? "";
+  const changes = Object.keys(body).filter((field) => field !== "jobID" && field !== "lease");
+  const what = verb === "UpdateJob" ? ` (${changes.join(", ")})` : "";
+  return { action: `queue.${verb}${what}`, target: `${tenant}/${textsOf({ of })["of"] ?? ""}` };
 }
 
 async function ask(ports: PutOffPorts, { verb, tenant, body, over, seals }: Asked): Promise<Answer> {

@@ -1,12 +1,11 @@
 /** What is run for the jobs of a type. */
-import { type Operation, problem } from "@sluice/http-api";
+import { type Operation, requestIdOf } from "@sluice/http-api";
 import { type Handler, type HandlerSummary, JOBS } from "@sluice/wire";
-import type { HandlersPort } from "./ports.ts";
+import { NO_HANDLER, putHandler, removeHandler } from "./handler-changes.ts";
+import type { JobPorts } from "./ports.ts";
 import { serve, SILENCE } from "./serve.ts";
 
-export const NO_HANDLER = { problem: problem("NOT_FOUND", "there is no such handler") };
-
-export const handlerOperations = (handlers: HandlersPort): readonly Operation[] => [
+export const handlerOperations = ({ handlers, audit }: Pick<JobPorts, "handlers" | "audit">): readonly Operation[] => [
   serve(JOBS.listHandlers, async ({ params: { tenant } }) => {
     const found = await handlers.list(tenant);
     return found === "silence" ? SILENCE : { value: { items: found.map(summaryOf) } };
@@ -16,15 +15,12 @@ export const handlerOperations = (handlers: HandlersPort): readonly Operation[] 
     if (found === "silence") return SILENCE;
     return found === null ? NO_HANDLER : { value: found };
   }),
-  serve(JOBS.putHandler, async ({ params: { tenant, type }, body, caller }) => {
-    const put = await handlers.put(tenant, type, body, caller.name);
-    if (put.ok) return { value: put.handler };
-    return put.why === "invalid" ? { problem: problem("INVALID_REQUEST", put.detail) } : SILENCE;
-  }),
-  serve(JOBS.deleteHandler, async ({ params: { tenant, type }, query: { version }, caller }) => {
-    const gone = await handlers.remove(tenant, named(type, version), caller.name);
-    if (gone === "silence") return SILENCE;
-    return gone.length === 0 ? NO_HANDLER : { value: { versions: [...gone] } };
+  serve(JOBS.putHandler, ({ params: { tenant, type }, query: { reason }, body, caller, response }) =>
+    putHandler({ handlers, audit }, { tenant, type, caller, reason, requestId: requestIdOf(response) }, body),
+  ),
+  serve(JOBS.deleteHandler, ({ params: { tenant, type }, query: { version, reason }, caller, response }) => {
+    const change = { tenant, type: named(type, version), caller, reason, requestId: requestIdOf(response) };
+    return removeHandler({ handlers, audit }, change);
   }),
 ];
 

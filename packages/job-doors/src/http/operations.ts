@@ -17,7 +17,7 @@ export function jobOperations(ports: JobPorts): readonly Operation[] {
     ...lookingOperations(shown),
     sealedOperation(ports),
     ...workerOperations(ports),
-    ...handlerOperations(ports.handlers),
+    ...handlerOperations(ports),
     ...etcdOperations(shown),
     // Last: their paths begin with any word.
     ...serverlessOperations(shown),

@@ -1,6 +1,7 @@
 /** What the HTTP doors need of the rest of the process. */
 import type { Errands } from "../bedrock/errands.ts";
 import type { Hear } from "../heard.ts";
+import type { WriteAudit } from "./audit.ts";
 import type { Answer, BlobStore, Command, QueuePort, Reply, TakenView } from "@sluice/job-queue";
 import type { Handler, HandlerSpec, JobWorker, QueueShard } from "@sluice/wire";
 
@@ -64,5 +65,6 @@ export interface JobPorts {
   readonly hear: Hear;
   /** Commands for whose answer nobody waits. */
   readonly errands: Errands;
+  readonly audit: WriteAudit;
   readonly now: () => number;
 }

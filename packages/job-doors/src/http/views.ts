@@ -1,5 +1,12 @@
 /** Jobs and runs as the API shows them. */
-import type { JobRecord, ListedView, RunView, TenantUsage, TypeCounts } from "@sluice/job-queue";
+import {
+  hasLargeNumbers,
+  type JobRecord,
+  type ListedView,
+  type RunView,
+  type TenantUsage,
+  type TypeCounts,
+} from "@sluice/job-queue";
 import {
   codeOfRun,
   type JobRun,
@@ -81,6 +88,7 @@ export function printDetail(record: JobRecord): string {
     unreadable: record.unreadable,
     events: record.events.map(([at, what, by]) => ({ at: iso(at), what, by: by ?? "" })),
     runs: record.runs.map(showRun),
+    ...(hasLargeNumbers(record.data) ? { data_text: record.data } : {}),
   };
   return `${JSON.stringify(shown).slice(0, -1)},"data":${record.data}}`;
 }

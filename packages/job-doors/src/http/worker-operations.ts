@@ -1,12 +1,13 @@
 /** Taking, renewing and giving back, for those who serve several tenants; and who they are. */
 import { type Caller, may } from "@sluice/access";
-import { ANSWERED, isStillCaller, type Operation, type Problem, problem } from "@sluice/http-api";
+import { ANSWERED, isStillCaller, type Operation, type Problem, problem, requestIdOf } from "@sluice/http-api";
 import { fetchLarge, type Reply, STATUS, SYSTEM_TENANT, type TakenView } from "@sluice/job-queue";
 import { JOBS } from "@sluice/wire";
 import { z } from "zod";
 import { giveBack } from "../queue-port.ts";
 import { TOKEN_ENDED } from "../still.ts";
 import { printTaken } from "./answers.ts";
+import { audited } from "./audit.ts";
 import { narrowedBy } from "./narrow-take.ts";
 import type { JobPorts, TakenOfTenant } from "./ports.ts";
 import { patienceOf, serve, SILENCE } from "./serve.ts";
@@ -52,18 +53,28 @@ export const workerOperations = (ports: JobPorts): readonly Operation[] => [
     },
     { refuses: (body, caller) => refusalOf(leasedIn(body), caller) },
   ),
-  serve(JOBS.releaseWorker, async ({ params: { worker } }) => {
-    const answers = [...(await ports.everyShard({ verb: "ReleaseWorker", worker })).values()];
-    const released = answers.flatMap((answer) => (answer?.content.kind === "released" ? [...answer.content.ids] : []));
-    const isWhole = answers.every((answer) => answer?.content.kind === "released");
-    if (isWhole) return { value: { jobIDs: released.sort((a, b) => a - b) } };
-    return { problem: problem("UNAVAILABLE", "not every shard could be asked: ask again", { retryAfterSeconds: 1 }) };
+  serve(JOBS.releaseWorker, ({ params: { worker }, query: { reason }, caller, response }) => {
+    // A worker that ends gives its own jobs back, and gives no reason.
+    if (reason === undefined) return release(ports, worker);
+    const order = { caller, requestId: requestIdOf(response), action: "worker.release", target: worker, reason };
+    return audited(ports.audit, order, () => release(ports, worker));
   }),
   serve(JOBS.listWorkers, async () => {
     const workers = await ports.workers();
     return workers === null ? SILENCE : { value: { items: [...workers] } };
   }),
 ];
+
+async function release(
+  { everyShard }: JobPorts,
+  worker: string,
+): Promise<{ readonly value: { jobIDs: number[] } } | { readonly problem: Problem }> {
+  const answers = [...(await everyShard({ verb: "ReleaseWorker", worker })).values()];
+  const released = answers.flatMap((answer) => (answer?.content.kind === "released" ? [...answer.content.ids] : []));
+  const isWhole = answers.every((answer) => answer?.content.kind === "released");
+  if (isWhole) return { value: { jobIDs: released.sort((a, b) => a - b) } };
+  return { problem: problem("UNAVAILABLE", "not every shard could be asked: ask again", { retryAfterSeconds: 1 }) };
+}
 
 /** As far as it can be read: what is wrong with the rest is not said to callers of other tenants. */
 const Named = z.looseObject({ tenants: z.array(z.string()) });

@@ -8,12 +8,13 @@ import {
   type OperationSpec,
   type Problem,
   problem,
+  requestIdOf,
 } from "@sluice/http-api";
 import { isNestedDeeper, isStatus, isTenant, REQUEST_DEPTH, STATUS } from "@sluice/job-queue";
-import { Handler, HANDLER_BYTES, HandlerLanguage, HandlerSpec } from "@sluice/wire";
+import { Handler, HANDLER_BYTES, HandlerLanguage, HandlerSpec, reason } from "@sluice/wire";
 import { z } from "zod";
 import { problemOf } from "../http/answers.ts";
-import { NO_HANDLER } from "../http/handler-operations.ts";
+import { NO_HANDLER, putHandler, removeHandler } from "../http/handler-changes.ts";
 import type { JobPorts } from "../http/ports.ts";
 import { readText } from "../http/read-text.ts";
 import { SILENCE } from "../http/serve.ts";
@@ -28,6 +29,7 @@ const ofType = z.strictObject({
 });
 /** A parameter that means nothing is a mistake of whoever wrote it. */
 const nothing = z.strictObject({});
+const onlyWhy = z.strictObject({ reason: reason.optional() });
 const ADD_BYTES = 8 * 1024 * 1024;
 const problems = ["NOT_FOUND", "UNAVAILABLE", "FORBIDDEN"] as const;
 const handlerAnswer = { description: "the handler", content: { "application/json": Handler } };
@@ -84,7 +86,7 @@ function addJobs({ addLines, hear }: JobPorts): Operation {
   );
 }
 
-function addHandler({ handlers }: JobPorts): Operation {
+function addHandler(ports: JobPorts): Operation {
   const spec = {
     id: "serverlessAddHandler",
     method: "post",
@@ -93,7 +95,10 @@ function addHandler({ handlers }: JobPorts): Operation {
     summary: "A new handler of a type: its code as text, or all of its fields as JSON",
     permission: "change-handlers",
     params: ofType,
-    query: z.strictObject({ method: HandlerLanguage.optional().describe("its language; node if not said") }),
+    query: z.strictObject({
+      method: HandlerLanguage.optional().describe("its language; node if not said"),
+      reason: reason.optional(),
+    }),
     body: {
       unread: {
         "text/plain": z.string().describe("the code"),
@@ -105,18 +110,25 @@ function addHandler({ handlers }: JobPorts): Operation {
   } as const;
   return operation(
     spec,
-    async ({ params: { client, type }, query: { method } }, request, response) => {
+    async ({ params: { client, type }, query: { method, reason: why } }, request, response) => {
       const body = await readText(request, 2 * HANDLER_BYTES);
       if ("problem" in body) return body;
       const spec = specOf(body.text, method, request.is("json") !== false);
       if ("problem" in spec) return spec;
-      const put = await handlers.put(client, type, spec.spec, callerOf(response).name);
-      if (put.ok) return { status: 200, body: put.handler };
-      return put.why === "invalid" ? { problem: problem("INVALID_REQUEST", put.detail) } : SILENCE;
+      const put = await putHandler(ports, changeOf(client, type, why, response), spec.spec);
+      return "problem" in put ? put : { status: 200, body: put.value };
     },
     only("act"),
   );
 }
+
+const changeOf = (tenant: string, type: string, why: string | undefined, response: Parameters<typeof callerOf>[0]) => ({
+  tenant,
+  type,
+  caller: callerOf(response),
+  requestId: requestIdOf(response),
+  reason: why,
+});
 
 function specOf(
   text: string,
@@ -165,8 +177,8 @@ function getHandler({ handlers }: JobPorts): Operation {
   );
 }
 
-function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Operation {
-  const spec: OperationSpec<typeof ofType, typeof nothing> = {
+function deleteHandler(ports: JobPorts, method: "post" | "delete"): Operation {
+  const spec: OperationSpec<typeof ofType, typeof onlyWhy> = {
     id: method === "post" ? "serverlessDelHandler" : "serverlessDeleteHandler",
     method,
     path: "/{client}/handler/del/{type}/delete",
@@ -174,7 +186,7 @@ function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Opera
     summary: "Delete the handler of a type; its jobs are retried until their time is over",
     permission: "change-handlers",
     params: ofType,
-    query: nothing,
+    query: onlyWhy,
     responses: {
       200: { description: "gone", content: { "application/json": z.object({ versions: z.array(z.int()) }) } },
     },
@@ -182,10 +194,9 @@ function deleteHandler({ handlers }: JobPorts, method: "post" | "delete"): Opera
   };
   return operation(
     spec,
-    async ({ params: { client, type } }, _request, response) => {
-      const versions = await handlers.remove(client, type, callerOf(response).name);
-      if (versions === "silence") return SILENCE;
-      return versions.length === 0 ? NO_HANDLER : { status: 200, body: { versions } };
+    async ({ params: { client, type }, query: { reason: why } }, _request, response) => {
+      const gone = await removeHandler(ports, changeOf(client, type, why, response));
+      return "problem" in gone ? gone : { status: 200, body: gone.value };
     },
     only("act"),
   );

@@ -62,6 +62,7 @@ export const portsOf = (queue: MemoryQueue): JobPorts => ({
   workers: () => Promise.resolve([]),
   leaving: new AbortController().signal,
   hear: () => undefined,
+  audit: () => Promise.resolve(true),
   errands: new Errands(queue.later, { onError: failed }),
   now: () => queue.now,
 });

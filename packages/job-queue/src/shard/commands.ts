@@ -74,7 +74,8 @@ export interface GetJobs {
 
 export interface UpdateJob extends OfJob {
   readonly verb: "UpdateJob";
-  readonly data: GivenData;
+  /** Null: they stay as they are. */
+  readonly data: GivenData | null;
   readonly lease: string | null;
   readonly repeat: string | null;
   readonly clearRepeat: boolean;

@@ -38,6 +38,7 @@ function withData(command: Command, change: (given: GivenData) => GivenData): Co
         jobs: command.jobs.map((each) => ({ ...each, job: { ...each.job, data: change(each.job.data) } })),
       };
     case "UpdateJob":
+      return { ...command, data: command.data === null ? null : change(command.data) };
     case "SwapJob":
       return { ...command, data: change(command.data) };
     case "FinishJob":

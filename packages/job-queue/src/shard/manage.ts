@@ -17,16 +17,16 @@ export function updateJob(shard: Shard, command: UpdateJob, now: number): Reply 
   const job = ownJob(shard, command);
   if (job === null) return reply(STATUS.noSuchJob);
   if (lease !== null && job.lease?.token !== lease) return reply(STATUS.leaseLost);
-  if (isTooLarge(data.text)) return reply(STATUS.malformed("data"));
-  const sealed = sealProblem(job.tenant, job, { name: job.name, ...dataFields(data) });
+  if (data !== null && isTooLarge(data.text)) return reply(STATUS.malformed("data"));
+  const sealed = data && sealProblem(job.tenant, job, { name: job.name, ...dataFields(data) });
   if (sealed !== null) return reply(sealed);
   if (command.repeat !== null && job.retryAfter !== undefined) return reply(STATUS.retryAfterAndRepeat);
   const nextRun = command.nextRun ?? scheduledRun(job, command.repeat ?? undefined, now) ?? job.nextRun;
   const updated = changed(job, {
-    ...dataFields(data),
+    ...(data === null ? {} : dataFields(data)),
     nextRun,
     repeat: command.clearRepeat ? undefined : (command.repeat ?? job.repeat),
-    retryAfterCount: countAfter(job, data.retryAfterCount),
+    retryAfterCount: countAfter(job, data?.retryAfterCount ?? null),
     ...(priority === null ? {} : { priority }),
     ...(step === null ? {} : { step }),
   });

@@ -156,11 +156,16 @@ function dataOf(text: string): Reading<GivenData> {
   return readData(text);
 }
 
+const CHANGES = ["repeat", "shouldClearRepeat", "nextRun", "jobPriority", "step"] as const;
+
 function readUpdateJob(params: Params, { tenant }: Asker): Reading<Command> {
   const id = jobId(params);
   if (isStatus(id)) return id;
-  const text = sized(params, "data", 1, DATA_BYTES);
-  const data = isStatus(text) ? text : dataOf(text);
+  // Who changes something else need not send the data back, which would undo what somebody changed meanwhile.
+  const isElse = CHANGES.some((name) => given(params, name) !== null);
+  const text = isElse && given(params, "data") === null ? null : sized(params, "data", 1, DATA_BYTES);
+  if (isStatus(text)) return text;
+  const data = text === null ? null : dataOf(text);
   if (isStatus(data)) return data;
   const repeat = scheduleOf(params, "repeat");
   if (isStatus(repeat)) return repeat;

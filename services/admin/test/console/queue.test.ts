@@ -32,6 +32,7 @@ const stateOf = async (jobID: number): Promise<string> => {
 const stands = (page: Page, state: string) =>
   page.getByRole("region", { name: "How it stands" }).locator(".badge", { hasText: state });
 const confirm = async (page: Page, verb: string): Promise<void> => {
+  await page.getByRole("dialog").getByLabel("Reason").fill(`why ${verb.toLowerCase()}`);
   await page.getByRole("dialog").getByRole("button", { name: verb }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 };
@@ -122,6 +123,17 @@ skipUnless(describe, CHROMIUM)("the job queue in the console", () => {
       await confirm(page, "Delete");
     });
     expect(await stateOf(id)).toBe("refused");
+    await as("viewer", `/audit?target=${TENANT}/${id}`, async (page) => {
+      const row = (action: string) => page.getByRole("row", { name: action });
+      for (const [action, verb] of [
+        ["queue.UpdateJob (data, jobPriority)", "change"],
+        ["queue.UpdateJob (nextRun)", "run now"],
+        ["queue.FailJob", "fail"],
+        ["queue.DeleteJob", "delete"],
+      ] as const)
+        await row(action).getByText(`why ${verb}`).waitFor();
+      await row("queue.FailJob").getByText("operator").first().waitFor();
+    });
   });
 
   test("what a run left behind, its parent and its children can be seen", async () => {

@@ -1,4 +1,4 @@
-/** A change of deposits asks why; the job queue has no place for that. Where the server wants it confirmed, it says why, and the id must be typed. */
+/** A change asks why, unless it is of one's own deposits. Where the server wants it confirmed, it says why, and the id must be typed. */
 import type { Answer } from "@sluice/client";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

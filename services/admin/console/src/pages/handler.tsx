@@ -93,11 +93,10 @@ export function Handler({ tenant, type, place }: HandlerProps) {
           verb="Delete"
           word={type}
           danger
-          asksWhy={false}
           onDone={() => go(to)}
           onClose={() => setAsked(null)}
-          send={async () => {
-            const answer = await call(JOBS.deleteHandler, { params: { tenant, type } });
+          send={async ({ reason }) => {
+            const answer = await call(JOBS.deleteHandler, { params: { tenant, type }, query: { reason } });
             if (!answer.ok) return answer;
             return { ...answer, value: { message: `${many(answer.value.versions.length, "version")} deleted` } };
           }}

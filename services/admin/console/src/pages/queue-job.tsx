@@ -3,7 +3,7 @@ import { bytes, duration } from "../format.ts";
 import { useAnswer } from "../load.ts";
 import { QueueJobActions } from "../queue/job-actions.tsx";
 import { Exit, jobAddress, Repeats, When } from "../queue/parts.tsx";
-import { toneOfQueueEvent, wordsOfQueueEvent } from "../queue/words.ts";
+import { dataTextOf, toneOfQueueEvent, wordsOfQueueEvent } from "../queue/words.ts";
 import { Link } from "../router.tsx";
 import { Card, Facts, Head, Id, ListMark, Nothing, State, Time, TroubleBox, Waiting } from "../ui/bits.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -48,7 +48,7 @@ export function QueueJob({ tenant, id }: QueueJobProps) {
           <About job={job} />
           <Card title="Data">
             <pre class="data" tabIndex={0}>
-              {JSON.stringify(job.data, null, 2)}
+              {dataTextOf(job)}
             </pre>
           </Card>
           <Result job={job} />

@@ -49,11 +49,10 @@ export function Runners() {
           verb="Release"
           word={releasing.Name}
           danger
-          asksWhy={false}
           onDone={workers.reload}
           onClose={() => setReleasing(null)}
-          send={async () => {
-            const answer = await call(JOBS.releaseWorker, { params: { worker: releasing.Name } });
+          send={async ({ reason }) => {
+            const answer = await call(JOBS.releaseWorker, { params: { worker: releasing.Name }, query: { reason } });
             if (!answer.ok) return answer;
             return { ...answer, value: { message: `${many(answer.value.jobIDs.length, "job")} released` } };
           }}

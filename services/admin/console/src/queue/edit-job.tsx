@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { ActionDialog } from "../actions/action-dialog.tsx";
 import { call } from "../api.ts";
 import { type JobFields, JobFieldset } from "./job-form.tsx";
-import { commandTime, parseJobData } from "./words.ts";
+import { commandTime, dataTextOf, parseJobData } from "./words.ts";
 
 interface EditJobProps {
   readonly job: QueuedJobDetail;
@@ -11,11 +11,11 @@ interface EditJobProps {
   readonly onClose: () => void;
 }
 
-/** Only what was changed is sent, with the data, which the command takes as a whole. */
+/** Only what was changed is sent: the data are changed by their workers, too. */
 export function EditJob({ job, onDone, onClose }: EditJobProps) {
   const { tenant, jobID } = job;
   const [shown] = useState<JobFields>(() => ({
-    data: JSON.stringify(job.data, null, 2),
+    data: dataTextOf(job),
     priority: String(job.priority),
     repeat: job.repeat,
     runAt: "",
@@ -29,18 +29,17 @@ export function EditJob({ job, onDone, onClose }: EditJobProps) {
       says="Whoever has it in hand goes on with what they were given."
       verb="Change"
       word={String(jobID)}
-      asksWhy={false}
       onDone={onDone}
       onClose={onClose}
-      send={async () => {
+      send={async ({ reason }) => {
         const body = {
           jobID,
-          data: data.ok ? data.data : fields.data,
+          ...(fields.data === shown.data ? {} : { data: fields.data }),
           ...(fields.priority === shown.priority ? {} : { jobPriority: Number(fields.priority) }),
           ...(repeat === shown.repeat ? {} : repeat === "" ? { shouldClearRepeat: true } : { repeat }),
           ...(fields.runAt === "" ? {} : { nextRun: commandTime(fields.runAt) }),
         };
-        const answer = await call(JOBS.updateJob, { params: { tenant }, body });
+        const answer = await call(JOBS.updateJob, { params: { tenant }, query: { reason }, body });
         return answer.ok ? { ...answer, value: { message: `job ${jobID} was changed` } } : answer;
       }}
     >

@@ -10,12 +10,16 @@ import { commandTime } from "./words.ts";
 
 type Job = QueuedJobDetail;
 
+interface Why {
+  readonly reason: string;
+}
+
 interface Action {
   readonly label: string;
   readonly says: string;
   readonly danger?: true;
   readonly when: (job: Job) => boolean;
-  readonly send: (job: Job) => Promise<Answer<unknown>>;
+  readonly send: (job: Job, query: Why) => Promise<Answer<unknown>>;
   readonly done: string;
 }
 
@@ -29,10 +33,11 @@ export const JOB_ACTIONS: readonly Action[] = [
     label: "Run now",
     says: "It is offered at once to whoever takes jobs of its type, and then goes on as planned.",
     when: ({ state }) => state === "QUEUED",
-    send: (job) =>
+    send: (job, query) =>
       call(JOBS.updateJob, {
         params: params(job),
-        body: { ...body(job), data: job.data, nextRun: commandTime(new Date().toISOString()) },
+        query,
+        body: { ...body(job), nextRun: commandTime(new Date().toISOString()) },
       }),
     done: "is offered now",
   },
@@ -40,7 +45,7 @@ export const JOB_ACTIONS: readonly Action[] = [
     label: "Requeue",
     says: "It goes back into the queue and is offered at once; whoever has it can no longer say how it ended.",
     when: (job) => job.state === "FAILED" || job.state === "CANCELLED" || isHeld(job),
-    send: (job) => call(JOBS.requeueJobs, { params: params(job), body: { jobIDs: [job.jobID] } }),
+    send: (job, query) => call(JOBS.requeueJobs, { params: params(job), query, body: { jobIDs: [job.jobID] } }),
     done: "is in the queue again",
   },
   {
@@ -48,7 +53,7 @@ export const JOB_ACTIONS: readonly Action[] = [
     says: "It is taken from its worker and kept as FAILED. If it repeats, it does so no longer.",
     danger: true,
     when: isHeld,
-    send: (job) => call(JOBS.failJob, { params: params(job), body: body(job) }),
+    send: (job, query) => call(JOBS.failJob, { params: params(job), query, body: body(job) }),
     done: "has failed",
   },
   {
@@ -56,7 +61,7 @@ export const JOB_ACTIONS: readonly Action[] = [
     says: "It will not run. If it has a parent, the parent is told.",
     danger: true,
     when: (job) => job.state === "QUEUED" || (job.state === "PAUSED" && job.parentJobID !== null),
-    send: (job) => call(JOBS.cancelJob, { params: params(job), body: body(job) }),
+    send: (job, query) => call(JOBS.cancelJob, { params: params(job), query, body: body(job) }),
     done: "is cancelled",
   },
   {
@@ -64,16 +69,16 @@ export const JOB_ACTIONS: readonly Action[] = [
     says: "The run that is under way is its last.",
     danger: true,
     when: (job) => job.repeat !== "" && isHeld(job),
-    send: (job) =>
-      call(JOBS.updateJob, { params: params(job), body: { ...body(job), data: job.data, shouldClearRepeat: true } }),
+    send: (job, query) =>
+      call(JOBS.updateJob, { params: params(job), query, body: { ...body(job), shouldClearRepeat: true } }),
     done: "does not repeat any more",
   },
   {
     label: "Delete",
-    says: "It goes, with its children, and runs no more. Runs that have ended stay in the archive.",
+    says: "It goes, with its children and all that is known of their runs.",
     danger: true,
     when: (job) => !isHeld(job) && !isOver(job) && !(job.state === "PAUSED" && job.parentJobID === null),
-    send: (job) => call(JOBS.deleteJob, { params: params(job), body: body(job) }),
+    send: (job, query) => call(JOBS.deleteJob, { params: params(job), query, body: body(job) }),
     done: "is deleted",
   },
 ];
@@ -111,11 +116,10 @@ export function QueueJobActions({ job, onDone }: QueueJobActionsProps) {
           verb={asked.label}
           word={String(job.jobID)}
           danger={asked.danger === true}
-          asksWhy={false}
           onDone={onDone}
           onClose={close}
-          send={async () => {
-            const answer = await asked.send(job);
+          send={async ({ reason }) => {
+            const answer = await asked.send(job, { reason });
             return answer.ok ? { ...answer, value: { message: `job ${job.jobID} ${asked.done}` } } : answer;
           }}
         />

@@ -26,19 +26,19 @@ export function NewJob({ tenant: given, onDone, onClose }: NewJobProps) {
       says="It is run by whoever takes jobs of its type: a worker, or a handler of this tenant."
       verb="Create"
       word={name}
-      asksWhy={false}
       onDone={onDone}
       onClose={onClose}
-      send={async () => {
+      send={async ({ reason }) => {
         const body = {
           name,
-          data: data.ok ? data.data : fields.data,
+          // As it was typed: numbers keep their digits.
+          ...(fields.data.trim() === "" ? {} : { data: fields.data }),
           jobPriority: Number(fields.priority),
           ...(unique ? { unique: true } : {}),
           ...(fields.repeat.trim() === "" ? {} : { repeat: fields.repeat.trim() }),
           ...(fields.runAt === "" ? {} : { firstRun: commandTime(fields.runAt) }),
         };
-        const answer = await call(JOBS.createJob, { params: { tenant }, body });
+        const answer = await call(JOBS.createJob, { params: { tenant }, query: { reason }, body });
         return answer.ok ? { ...answer, value: { message: `job ${answer.value.jobID} was created` } } : answer;
       }}
     >

@@ -30,12 +30,11 @@ export function PutHandler({ tenant, from, onDone, onClose }: PutHandlerProps) {
       says="Jobs that are taken from now on are run with it; earlier versions stay."
       verb={from === undefined ? "Add" : "Save"}
       word={type}
-      asksWhy={false}
       onDone={onDone}
       onClose={onClose}
-      send={async () => {
+      send={async ({ reason }) => {
         const spec = { ...settingsOf(from), lang, body, ...allowed(from, network) };
-        const answer = await call(JOBS.putHandler, { params: { tenant, type }, body: spec });
+        const answer = await call(JOBS.putHandler, { params: { tenant, type }, query: { reason }, body: spec });
         return answer.ok
           ? { ...answer, value: { message: `version ${answer.value.version} of ${type} is kept` } }
           : answer;

@@ -1,4 +1,5 @@
 /** The job queue in words. Pure. */
+import type { QueuedJobDetail } from "@sluice/wire";
 import type { Tone } from "../ui/tones.ts";
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
@@ -104,17 +105,17 @@ function modifierInWords(modifier: string): string {
   return day === undefined ? modifier.toLowerCase() : `on the next ${DAYS[Number(day)] ?? day}`;
 }
 
+/** As it is kept, where a script would round its numbers; else in lines. */
+export const dataTextOf = ({ data, data_text: text }: Pick<QueuedJobDetail, "data" | "data_text">): string =>
+  text ?? JSON.stringify(data, null, 2);
+
 /** What is typed into a field for data: an object, or why it is none. */
-export function parseJobData(
-  text: string,
-):
-  | { readonly ok: true; readonly data: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly why: string } {
-  if (text.trim() === "") return { ok: true, data: {} };
+export function parseJobData(text: string): { readonly ok: true } | { readonly ok: false; readonly why: string } {
+  if (text.trim() === "") return { ok: true };
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? { ok: true, data: value as Readonly<Record<string, unknown>> }
+      ? { ok: true }
       : { ok: false, why: "The data must be a JSON object." };
   } catch (error) {
     return { ok: false, why: `The data are no JSON: ${error instanceof Error ? error.message : String(error)}` };
