@@ -3,5 +3,5 @@
 const [, , sluice, folder] = process.argv;
 const day = String(new Date().getUTCDate()).padStart(2, "0");
 process.argv = [process.execPath, sluice, "snapshot", `${folder}/tree-${day}.snapshot.gz`];
-process.argv.push("--token-file", process.env.SLUICE_TOKEN_FILE);
+process.argv.push("--overwrite", "--token-file", process.env.SLUICE_TOKEN_FILE);
 await import(sluice);

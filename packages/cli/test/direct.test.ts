@@ -58,6 +58,11 @@ test("a snapshot is taken for its owner alone, checked, and restored into anothe
   const taken = await sluice(`snapshot tree.gz --zookeeper ${connect}`, { cwd });
   expect([taken.code, taken.out]).toEqual([0, expect.stringContaining("exact")]);
   expect((await stat(join(cwd, "tree.gz"))).mode & 0o777).toBe(0o600);
+  const before = await readFile(join(cwd, "tree.gz"));
+  const twice = await sluice(`snapshot tree.gz --zookeeper ${connect}`, { cwd });
+  expect([twice.code, twice.err]).toEqual([4, expect.stringContaining("--overwrite")]);
+  expect(await readFile(join(cwd, "tree.gz"))).toEqual(before);
+  expect((await sluice(`snapshot tree.gz --overwrite --zookeeper ${connect}`, { cwd })).code).toBe(0);
   expect((await sluice("restore tree.gz --dry-run", { cwd })).out).toContain("is whole");
   expect((await sluice('restore tree.gz --reason "a test" --yes', { cwd })).code).toBe(64);
   const other = (await testZooKeeper()).connect;
@@ -74,7 +79,7 @@ test("a snapshot is taken for its owner alone, checked, and restored into anothe
 });
 
 test("a damaged file, and a ZooKeeper that is not there, are told", async () => {
-  await sluice(`snapshot tree.gz --zookeeper ${connect}`, { cwd });
+  await sluice(`snapshot tree.gz --overwrite --zookeeper ${connect}`, { cwd });
   const bytes = await readFile(join(cwd, "tree.gz"));
   await writeFile(join(cwd, "half.gz"), bytes.subarray(0, bytes.length / 2));
   expect((await sluice("restore half.gz --dry-run", { cwd })).code).toBe(1);

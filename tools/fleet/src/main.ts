@@ -160,6 +160,10 @@ if (!parsed.ok) {
   console.error(`${parsed.problem}\n\n${USAGE}`);
   process.exit(1);
 }
+if (parsed.options === null) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const { code, summary } = await main(parsed.options).catch((error: unknown): Result => {
   console.error(error instanceof Error ? error.message : error);
   return { code: 1, summary: null };

@@ -9,8 +9,11 @@ export interface Options {
   readonly scale: ReadonlyMap<ServiceName, number>;
 }
 
+/** Options null: only the usage is wanted. */
 export type ParsedOptions =
-  { readonly ok: true; readonly options: Options } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly options: Options }
+  | { readonly ok: true; readonly options: null }
+  | { readonly ok: false; readonly problem: string };
 
 const INSTANCES_MAX = 20;
 
@@ -20,12 +23,14 @@ export const USAGE = [
   "  --once       stop after the sample batch has reported; exit code 0 if it is Completed",
   "  --no-sample  start the fleet and submit nothing",
   "  --data DIR   where everything is kept (default ./data)",
-  "  --scale S=N  N processes of service S",
+  `  --scale S=N  N processes of service S: ${SERVICES.map(({ name }) => name).join(", ")}`,
+  "  --help       this text",
 ].join("\n");
 
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const parsed = read(args);
   if (typeof parsed === "string") return { ok: false, problem: parsed };
+  if (parsed.help === true) return { ok: true, options: null };
   const scale = new Map<ServiceName, number>();
   for (const raw of parsed.scale ?? []) {
     const [name = "", count = ""] = raw.split("=");
@@ -52,6 +57,7 @@ function read(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
+        help: { type: "boolean", short: "h" },
         once: { type: "boolean" },
         "no-sample": { type: "boolean" },
         data: { type: "string" },

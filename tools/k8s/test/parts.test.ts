@@ -83,6 +83,7 @@ test("the nightly snapshot runs the command with a file of the day, and the toke
   expect(JSON.parse(stdout)).toEqual([
     "snapshot",
     expect.stringMatching(/^\/snapshots\/tree-[0-3]\d\.snapshot\.gz$/),
+    "--overwrite",
     "--token-file",
     "/secrets/token",
   ]);

@@ -1,5 +1,5 @@
 /** What is done to jobs: to one at once, to many as an operation whose progress is shown. */
-import { eitherOf, JOB_ACTION_SAYS, type JobAction, JOB_STATES, jobStatesFor } from "@sluice/queue-core";
+import { eitherOf, JOB_ACTION_SAYS, type JobAction, jobStatesFor, PIPELINE } from "@sluice/queue-core";
 import { ADMIN, type BulkPreview, type BulkRequest, type JOB_REQUESTS } from "@sluice/wire";
 import { randomUUID } from "node:crypto";
 import { type Command, type Option, toAdmin } from "../command.ts";
@@ -40,7 +40,14 @@ const VERBS: readonly Verb[] = [
   {
     action: "resume",
     says: means("Resume", "resume"),
-    options: [{ name: "at", value: "STATE", choices: JOB_STATES, says: "go on at this earlier state" }],
+    options: [
+      {
+        name: "at",
+        value: "STATE",
+        choices: PIPELINE,
+        says: "resume at this state; by default after the last one that succeeded, never later than that",
+      },
+    ],
     examples: [
       'job resume --state Failed --profile sluice_demo_content --reason "the disk is back" --yes',
       'job resume jid0000000001 --at Downloading --reason "mended at its source"',
@@ -99,7 +106,7 @@ async function actOnJobs(context: Context, verb: Verb): Promise<ExitCode> {
   const dryRun = context.given.has("dry-run");
   const reason = dryRun ? { ok: true as const, value: "dry run" } : await reasonFor(context);
   if (!reason.ok) return reason.code;
-  const at = JOB_STATES.find((state) => state === context.given.text("at"));
+  const at = PIPELINE.find((state) => state === context.given.text("at"));
   const order: Order = {
     action: verb.action,
     reason: reason.value,

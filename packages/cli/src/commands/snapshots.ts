@@ -1,7 +1,7 @@
 /** The tree to a file and back. */
 import { readSnapshot, restoreSnapshot, takeSnapshot } from "@sluice/tree-snapshot";
 import { ADMIN } from "@sluice/wire";
-import { open, rename, rm } from "node:fs/promises";
+import { open, rename, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, toNobody } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
@@ -25,12 +25,18 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
     words: ["snapshot"],
     says: "The queue's tree into a file, which only you can read: it holds everything, so keep it like a backup",
     takes: [{ name: "FILE", file: true }],
-    options: [{ name: "while-moving", says: "with --zookeeper: take one even if the tree keeps changing" }, ZOOKEEPER],
+    options: [
+      { name: "overwrite", says: "replace FILE if it is there; the old one stays until the new one is whole" },
+      { name: "while-moving", says: "with --zookeeper: take one even if the tree keeps changing" },
+      ZOOKEEPER,
+    ],
     examples: ["snapshot tree.snapshot.gz"],
     permission: ADMIN.snapshot.permission,
     talksTo: (given) => (given.has("zookeeper") ? "nothing" : "admin"),
     async run(context) {
       const file = resolve(context.io.cwd, context.args[0] ?? "");
+      if (!context.given.has("overwrite") && (await stat(file).catch(() => null)) !== null)
+        return stop(context, EXIT.refused, `${file} is there already`, "name another file, or add --overwrite");
       const hosts = context.given.text("zookeeper");
       const code = hosts === undefined ? await download(context, file) : await takeDirectly(context, hosts, file);
       if (code !== EXIT.ok) return code;
