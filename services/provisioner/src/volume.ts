@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { folderSize, IoError, volumeSpace } from "@sluice/safe-io";
 import type { Survey } from "@sluice/stage-runtime";
@@ -7,24 +7,30 @@ import type { Survey } from "@sluice/stage-runtime";
 const UPLOADS = "uploads";
 const ARRIVING = [".incoming", ".journaled"] as const;
 
-/** Size, free bytes and uploads of the volume that holds `folder`. Rejects when they cannot be had: nothing is admitted blindly. */
+const OF_A_BATCH = "bid";
+/** Folders looked into at once. */
+const AT_ONCE = 16;
+
+/**
+ * Size, free bytes and uploads of the volume that holds `folder`. Rejects when they cannot be had: nothing is admitted blindly.
+ * Batches by the ten thousand wait for their clean-up, and this is asked every few seconds: each is looked into once.
+ */
 export function volumeSurvey(folder: string): () => Promise<Survey> {
+  /** A batch's folder comes with its uploads, whole or without any, and its name never comes again. */
   const measured = new Map<string, number>();
 
-  /** Uploads of a batch do not change: each is measured once. */
   async function ofBatches(): Promise<number> {
-    const names = (await readdir(folder)).filter((name) => !name.startsWith("."));
-    const present = new Map<string, string>();
-    for (const name of names) {
-      const madeMs = await stat(join(folder, name, UPLOADS)).then(
-        ({ mtimeMs }) => mtimeMs,
-        () => null,
-      );
-      if (madeMs !== null) present.set(`${name} ${madeMs}`, join(folder, name, UPLOADS));
+    const present = new Set((await readdir(folder)).filter((name) => name.startsWith(OF_A_BATCH)));
+    for (const name of measured.keys()) if (!present.has(name)) measured.delete(name);
+    const unseen = [...present].filter((name) => !measured.has(name));
+    for (let i = 0; i < unseen.length; i += AT_ONCE) {
+      const some = unseen.slice(i, i + AT_ONCE);
+      const sizes = await Promise.all(some.map((name) => sizeOf(join(folder, name, UPLOADS))));
+      for (const [k, name] of some.entries()) measured.set(name, sizes[k] ?? 0);
     }
-    for (const key of measured.keys()) if (!present.has(key)) measured.delete(key);
-    for (const [key, path] of present) if (!measured.has(key)) measured.set(key, await sizeOf(path));
-    return [...measured.values()].reduce((sum, bytes) => sum + bytes, 0);
+    let bytes = 0;
+    for (const size of measured.values()) bytes += size;
+    return bytes;
   }
 
   return async () => {

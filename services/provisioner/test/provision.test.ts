@@ -96,7 +96,13 @@ test("uploads are counted where they arrive and where they stay, until their bat
     await put(".journaled/j/b/uploads/f", 20);
     await put("bid0000000001/uploads/x/y", 3);
     await put("bid0000000001/jid0000000001/.claim-1/producer/y", 7_000);
+    await put("fleet.json", 9);
     expect((await survey()).uploadedBytes).toBe(123);
+    await put("bid0000000002/uploads/z", 4);
+    // Ten thousand batches wait for their clean-up: what is in a folder that was there before is not counted again.
+    await put("bid0000000001/uploads/later", 50_000);
+    expect((await survey()).uploadedBytes).toBe(127);
+    await rm(`${folder}/bid0000000002`, { recursive: true });
     await rm(`${folder}/bid0000000001`, { recursive: true });
     expect((await survey()).uploadedBytes).toBe(120);
   } finally {
