@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { measureArchive } from "./archive.ts";
 import { measureConsole } from "./console/measure.ts";
+import { measureItems } from "./depth/items.ts";
 import { measureDepth } from "./depth/measure.ts";
 import { measureEndurance } from "./endurance.ts";
 import { measureJournal } from "./job-journal.ts";
@@ -18,6 +19,7 @@ const USAGE = [
   "npm run bench -- manifest [rows]      reading a manifest: rate, and peak memory",
   "npm run bench -- console [jobs]       the operators' API over a deep tree: every page, and one order to many jobs",
   "npm run bench -- depth [rounds] [--json FILE]   what a claim costs beside 1,000, 10,000 and 100,000 jobs that wait",
+  "npm run bench -- items [rounds]       what an item of an inbox costs beside 500, 60,000 and 130,000 others",
   "npm run bench -- shard [cycles]       one shard of the general job queue: whole cycles, jobs that wait, a takeover",
   "npm run bench -- endurance [minutes]  1,000 jobs a second through one shard: nothing may grow",
   "npm run bench -- turns [types]        whose turn it is among so many types that wait: processor time of one look",
@@ -43,6 +45,8 @@ async function run(
       return await measureConsole(count ?? 100_000);
     case "depth":
       return await measureDepth({ rounds: count ?? 7, json });
+    case "items":
+      return await measureItems(count ?? 5);
     case "shard":
       await measureShard(count ?? 20_000);
       return true;

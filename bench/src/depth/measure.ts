@@ -2,19 +2,17 @@
  * What one claim costs beside 1,000, 10,000 and 100,000 jobs that wait: processor time of the worker and of the server, and
  * requests, counted by the server. Rounds take turns, so that whatever else the machine does meets all depths alike.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { fourLetterWord, type RunningZooKeeper, startZooKeeper } from "@sluice/local-parts";
+import { type RunningZooKeeper, startZooKeeper } from "@sluice/local-parts";
 import type { QueueContext } from "@sluice/queue-core";
-import { ensureChroot, parseConnect } from "@sluice/zookeeper";
-import { cpuSeconds } from "../process-costs.ts";
+import { ensureChroot } from "@sluice/zookeeper";
 import { expandBatch, openQueue } from "../queue.ts";
-import type { Order, Settled } from "./messages.ts";
+import { serverCounts } from "./server-counts.ts";
 import { judge, type Sample, table } from "./verdict.ts";
+import { settle, startWorker } from "./worker-process.ts";
 
 const DEPTHS = [1_000, 10_000, 100_000] as const;
 /** In each round; enough that some lists of the queue are among them at any depth. */
@@ -77,40 +75,19 @@ async function openDeep(zookeeper: RunningZooKeeper, depth: number): Promise<Que
   await makeRoot(connect);
   const ctx = await openQueue(connect);
   await addJobs(ctx, depth + WARM_UP_CLAIMS);
-  const worker = startWorker(connect, depth);
+  const worker = startWorker(connect, depth, "jobs");
   await settle(worker, WARM_UP_CLAIMS);
   console.error(`${depth} jobs wait`);
   return { depth, ctx, worker };
 }
 
-async function makeRoot(connect: string): Promise<void> {
+export async function makeRoot(connect: string): Promise<void> {
   const problem = await ensureChroot({ connect, timeoutMs: 30_000 });
   if (problem !== null) throw new Error(problem);
 }
 
 async function addJobs(ctx: QueueContext, count: number): Promise<void> {
   for (let left = count; left > 0; left -= BATCH_ROWS_MAX) await expandBatch(ctx, Math.min(left, BATCH_ROWS_MAX));
-}
-
-function startWorker(connect: string, depth: number): ChildProcess {
-  const env = { ...process.env, ZOOKEEPER_CONNECT: connect, METRICS_PORT: "0", WORKER_ID: `bench-${depth}` };
-  return fork(fileURLToPath(new URL("./worker.js", import.meta.url)), { env });
-}
-
-async function settle(worker: ChildProcess, count: number): Promise<Settled> {
-  const order: Order = { settle: count };
-  const over = new AbortController();
-  const ended = once(worker, "exit", { signal: over.signal }).then(([code]): never => {
-    throw new Error(`the worker ended: ${String(code)}`);
-  });
-  worker.send(order);
-  try {
-    const [settled] = (await Promise.race([once(worker, "message", { signal: over.signal }), ended])) as [Settled];
-    return settled;
-  } finally {
-    over.abort();
-    ended.catch(() => undefined);
-  }
 }
 
 async function sample(zookeeper: RunningZooKeeper, queue: Queue, round: number): Promise<Sample> {
@@ -144,20 +121,4 @@ async function samplePart(
     transactions: (after.zxid - before.zxid) / jobs,
     perSecond: jobs / seconds,
   };
-}
-
-interface ServerCounts {
-  readonly requests: number;
-  readonly zxid: number;
-  /** NaN where the server's process is not ours, or there is no /proc. */
-  readonly cpuS: number;
-}
-
-async function serverCounts({ connect, pid }: RunningZooKeeper): Promise<ServerCounts> {
-  const port = parseConnect(connect).servers[0]?.port ?? 0;
-  const said = (await fourLetterWord({ port, tls: null }, "srvr")) ?? "";
-  const requests = Number(/^Received: (\d+)$/m.exec(said)?.[1]);
-  const zxid = Number(/^Zxid: (0x[0-9a-f]+)$/m.exec(said)?.[1]);
-  const cpuS = pid === undefined ? Number.NaN : await cpuSeconds(pid).catch(() => Number.NaN);
-  return { requests, zxid, cpuS };
 }

@@ -1,5 +1,15 @@
 /** A worker of one stage in a process of its own, so that its processor time is the cost of its claims and nothing else. */
-import { baseConfig, done, type JobStage, Service, silentLog } from "@sluice/stage-runtime";
+import { paths } from "@sluice/queue-core";
+import {
+  baseConfig,
+  consumed,
+  done,
+  type Duty,
+  type Inbox,
+  type JobStage,
+  Service,
+  silentLog,
+} from "@sluice/stage-runtime";
 import { systemClock } from "@sluice/zookeeper";
 import type { Order, Settled } from "./messages.ts";
 
@@ -39,15 +49,23 @@ function countSettled(): void {
   process.send?.(settled);
 }
 
-const duty: JobStage = { kind: "job-stage", takes: "Pending", handle: () => mayEnd().then(() => done()) };
+const jobs: JobStage = { kind: "job-stage", takes: "Pending", handle: () => mayEnd().then(() => done()) };
+const items: Inbox = {
+  kind: "inbox",
+  name: "bench",
+  path: paths.callbacks,
+  exclusive: false,
+  handle: () => mayEnd().then(() => consumed),
+};
+const duties: readonly Duty[] = [process.env["BENCH_WORK"] === "items" ? items : jobs];
 const service = new Service(
-  { service: "batch-intake", config: baseConfig.parse(process.env), duties: [duty] },
+  { service: "batch-intake", config: baseConfig.parse(process.env), duties },
   {
     clock: systemClock,
     random: Math.random,
     log: silentLog(),
     probe: ({ kind }) => {
-      if (kind === "settled") countSettled();
+      if (kind === "settled" || kind === "item") countSettled();
     },
   },
 );
