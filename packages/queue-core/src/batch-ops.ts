@@ -4,15 +4,7 @@ import type { BatchLease } from "./batch.ts";
 import type { BatchId, BatchUuid, JobId } from "./ids.ts";
 import { createOp, deleteOp, setOp } from "./job-ops.ts";
 import { paths } from "./paths.ts";
-import {
-  type BatchStatus,
-  EMPTY,
-  type Expansion,
-  type Lock,
-  records,
-  type StatusReport,
-  type Submission,
-} from "./records.ts";
+import { type BatchStatus, type Expansion, type Lock, records, type StatusReport, type Submission } from "./records.ts";
 import { type BatchState, type Bucket, BUCKETS } from "./states.ts";
 
 export interface NewBatch {
@@ -35,9 +27,12 @@ export function createBatchOps({ id, uuid, submission, status }: NewBatch): read
   ];
 }
 
+const claimedBy = ({ token }: BatchLease, { owner: worker }: Lock): Buffer =>
+  records.batchClaim.encode({ worker, token });
+
 export function claimBatchOps(lease: BatchLease, lock: Lock): readonly Op[] {
   return [
-    setOp(paths.fleetBatch(lease.state, lease.id), EMPTY, lease.entryVersion - 1),
+    setOp(paths.fleetBatch(lease.state, lease.id), claimedBy(lease, lock), lease.entryVersion - 1),
     { op: "create", path: paths.batchLock(lease.id), data: records.lock.encode(lock), ephemeral: true },
     setOp(paths.batchStatus(lease.id), lease.statusBytes, lease.token - 1),
   ];

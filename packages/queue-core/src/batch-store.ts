@@ -75,6 +75,7 @@ async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: Bat
     token: status.stat.version + 1,
     statusBytes: status.data,
     entryVersion: entry.stat.version + 1,
+    lostWorker: lostWorker(entry, status),
   };
   const loaded: LoadedBatch = {
     lease,
@@ -91,6 +92,12 @@ async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: Bat
   if (sent.kind === "applied") return { kind: "acquired", loaded };
   if (sent.kind === "lost") return { kind: "lost", detail: "session lost" };
   return { kind: sent.kind === "refused" && sent.fault.code === "NODE_EXISTS" ? "held" : "gone" };
+}
+
+/** A claim after which nothing was written: its worker died, or lost its session. Only tells of a batch that is not locked. */
+function lostWorker(entry: Node, status: Node): string | null {
+  const last = records.batchClaim.decode(entry.data);
+  return last.ok && last.value.token === status.stat.version ? last.value.worker : null;
 }
 
 const isReported = (state: BatchState): boolean => state === "Reporting" || state === "UpdateReporting";

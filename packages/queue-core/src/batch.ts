@@ -20,10 +20,12 @@ export interface BatchLease {
   readonly token: number;
   readonly statusBytes: Buffer;
   /**
-   * Version of /fleet/batches/STATE/BID. Every claim writes that empty node once, and an uncounted release makes it
+   * Version of /fleet/batches/STATE/BID. Every claim writes that node once, and an uncounted release makes it
    * anew: its version counts the attempts that failed or died, in a tree in which a batch has no history of its own.
    */
   readonly entryVersion: number;
+  /** Who had it in hand before and was lost with it; null: nobody. */
+  readonly lostWorker: string | null;
 }
 
 /** A batch as its handler sees it. */

@@ -1,6 +1,6 @@
 /** A key that stands in a line twice is lost to whoever reads it: which of the two counts is not said anywhere. */
 import { jobId } from "@sluice/queue-core";
-import { doubledKeys, waitFor } from "@sluice/testkit";
+import { doubledKeys, startFaultProxy, waitFor } from "@sluice/testkit";
 import { expect, test } from "@jest/globals";
 import { done, type Log, makeLog, retry } from "../src/index.ts";
 import { downloading, World } from "./support/world.ts";
@@ -51,4 +51,28 @@ test("a service logs each claim and takeover with its ids, and no line has a key
     expect.objectContaining({ ...about, job_id: jobId(2), attempt: 2, lost_worker: "w-lost", level: "warn" }),
   );
   expect(doubled(lines)).toEqual([]);
+});
+
+test("a link to ZooKeeper that breaks again and again is told once, as a warning", async () => {
+  const world = await World.make();
+  const proxy = await startFaultProxy(world.connect);
+  const lines: string[] = [];
+  const count = (text: string): number => lines.filter((line) => line.includes(text)).length;
+  const config = { ZOOKEEPER_CONNECT: proxy.connect, ZK_SESSION_TIMEOUT_MS: "20000" };
+  const { recorder } = world.start(
+    "downloader",
+    [downloading(() => Promise.resolve(done()))],
+    config,
+    {},
+    { log: logTo(lines) },
+  );
+  await recorder.until("idle");
+  for (let breaks = 1; breaks <= 8; breaks++) {
+    proxy.cut();
+    await waitFor(() => count('"session":"connected"') > breaks);
+  }
+  const told = lines.filter((line) => line.includes("breaks again and again"));
+  expect(told.map((line) => (JSON.parse(line) as { readonly level: string }).level)).toEqual(["warn"]);
+  await world.close();
+  await proxy.close();
 });

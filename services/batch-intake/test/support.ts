@@ -135,6 +135,7 @@ export function batchContext(of: Batch, given: Partial<BatchContext> = {}): Batc
     token: 1,
     statusBytes: Buffer.alloc(0),
     entryVersion: 1,
+    lostWorker: null,
   };
   return {
     ...handlerContext(),

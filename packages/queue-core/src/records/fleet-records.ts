@@ -168,6 +168,9 @@ export const OperationSchema = z.object({
 });
 export type OperationRecord = z.infer<typeof OperationSchema>;
 
+/** In the entry of a batch: who claimed it last. The status has that version still if nothing was written since. */
+export const BatchClaimSchema = z.looseObject({ worker: z.string(), token: z.number().int().min(0) });
+
 export const ChoreSchema = z.object({
   /** When it was last done, in ms of the server's clock. */
   done: z.number().int().min(0),

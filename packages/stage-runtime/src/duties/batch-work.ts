@@ -57,7 +57,9 @@ export class BatchWork {
   async #run(): Promise<ItemResult> {
     const { scope } = this.#parts;
     const startedMs = scope.queue.clock.monotonicMs();
-    this.#log.info({ state: this.#loaded.batch.state }, "batch claimed");
+    const { batch, lease } = this.#loaded;
+    if (lease.lostWorker === null) this.#log.info({ state: batch.state }, "batch claimed");
+    else this.#log.warn({ state: batch.state, lost_worker: lease.lostWorker }, "batch taken over: its worker was lost");
     const outcome = await this.#outcome();
     if (isLost(scope)) return { kind: "later", outcome: "lost", delayMs: 0 };
     const { ending, result } = this.#decide(outcome);
