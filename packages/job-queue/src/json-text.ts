@@ -82,13 +82,14 @@ const numbersIn = (text: string): readonly string[] =>
 /** So many digits every number holds. */
 const EXACT_DIGITS = 15;
 
+function isHeld(number: string): boolean {
+  const value = Number(number);
+  const isLost = !Number.isFinite(value) || (value === 0 && /[1-9]/.test(number.split(/e/i)[0] ?? ""));
+  return String(value) === number || (number.length <= EXACT_DIGITS && !isLost);
+}
+
 /** A reader that makes a JavaScript number of each would change one. */
-export const hasLargeNumbers = (text: string): boolean =>
-  numbersIn(text).some((number) => number.length > EXACT_DIGITS && String(Number(number)) !== number);
+export const hasLargeNumbers = (text: string): boolean => numbersIn(text).some((number) => !isHeld(number));
 
 const sameNumbers = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length &&
-  a.every((text, at) => {
-    const other = b[at] ?? "";
-    return text === other || (text.length <= EXACT_DIGITS && other.length <= EXACT_DIGITS);
-  });
+  a.length === b.length && a.every((text, at) => text === b[at] || (isHeld(text) && isHeld(b[at] ?? "")));

@@ -138,7 +138,7 @@ describe("E: QueryJob and UpdateJob", () => {
     // What changes something else leaves the data alone.
     expect(bench.ask("UpdateJob", { jobID: id, data: '{"by":"a worker"}' })).toBe("200 OK");
     expect(bench.ask("UpdateJob", { jobID: id, jobPriority: 1000 })).toBe("200 OK");
-    expect(bench.query(id)).toMatchObject({ data: '{"by":"a worker"}', priority: 1000 });
+    expect(bench.query(id)).toMatchObject({ data: '{"mockRequest":true,"by":"a worker"}', priority: 1000 });
   });
 
   test("E4, E5, E7: repeat and nextRun", () => {
