@@ -63,9 +63,12 @@ export {
   BatchRefusals,
   KEPT_STATES,
   NewBatch,
+  DUBLIN_CORE_FIELDS,
   OBJECTS_MAX,
+  OBJECTS_OF_FILES_MAX,
   SUBMISSION_FIELDS,
   SubmittedBatch,
+  SubmittedFile,
   SubmittedObject,
 } from "./submissions.ts";
 export { INTAKE } from "./intake.ts";

@@ -13,13 +13,31 @@ const localIds = z
 /** Of one request; more belong into a manifest. */
 export const OBJECTS_MAX = 50_000;
 
-/** One object of a batch that is given in the request itself. */
-export const SubmittedObject = z.strictObject({
-  url: text.describe("where it can be fetched: http or https, without user name"),
+/** Of one request: each becomes a manifest of its own in the batch's folder. */
+export const OBJECTS_OF_FILES_MAX = 1_000;
+
+const FILE_FIELDS = {
   name: text.optional().describe("its file name; from the URL if absent"),
   digest_type: text.optional(),
   digest_value: text.optional(),
   size: z.number().int().min(0).optional().describe("in bytes"),
+};
+const url = text.describe("where it can be fetched: http or https, without user name");
+
+/** One file of an object that has several. */
+export const SubmittedFile = z.strictObject({ url, ...FILE_FIELDS, mime_type: text.optional() });
+export type SubmittedFile = z.infer<typeof SubmittedFile>;
+
+/** One object of a batch that is given in the request itself. */
+export const SubmittedObject = z.strictObject({
+  url: url.optional(),
+  files: z
+    .array(SubmittedFile)
+    .min(1)
+    .max(OBJECTS_MAX)
+    .optional()
+    .describe(`the object's files, instead of url; at most ${OBJECTS_OF_FILES_MAX} objects of a request`),
+  ...FILE_FIELDS,
   local_id: localIds,
   primary_id: text.optional().describe("an ARK"),
   title: text.optional(),
@@ -44,7 +62,36 @@ export const SUBMISSION_FIELDS = {
   notification: text.optional().describe("mail addresses, separated by commas"),
   notification_format: text.optional(),
   note: text.optional(),
+  erc: text
+    .optional()
+    .describe("ERC in ANVL, several lines; fills what title, creator, date and the identifiers leave open"),
+  resource_type: text.optional().describe("DataCite's resourceType"),
+  retain_target_url: z.enum(["true", "false"]).optional().describe("true: where the ARK leads to stays as it is"),
 };
+
+/** A copy of the format's own list: what knows only the wire need not know formats. */
+export const DUBLIN_CORE_FIELDS = [
+  "contributor",
+  "coverage",
+  "creator",
+  "date",
+  "description",
+  "format",
+  "identifier",
+  "language",
+  "publisher",
+  "relation",
+  "rights",
+  "source",
+  "subject",
+  "title",
+  "type",
+] as const;
+
+const dublinCore = z
+  .partialRecord(z.enum(DUBLIN_CORE_FIELDS), text)
+  .optional()
+  .describe("elements of Dublin Core, several values separated by ;");
 
 /** What is not in it is refused: a misspelt field must not be dropped in silence. */
 export const NewBatch = z
@@ -53,6 +100,7 @@ export const NewBatch = z
     payload_url: text.optional().describe("where the payload can be fetched; this or objects"),
     payload_size: z.number().int().min(0).optional().describe("size of the payload in bytes, if known"),
     local_id: localIds,
+    dublin_core: dublinCore,
     objects: z
       .array(SubmittedObject)
       .min(1)

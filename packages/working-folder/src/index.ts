@@ -20,7 +20,16 @@ export {
   openAcceptedBatches,
   type ReadAccepted,
 } from "./accepted.ts";
-export { type Upload, uploadName, uploadNames, uploadsOf, uploadUrl } from "./uploads.ts";
+export {
+  inlineManifestName,
+  inlineManifestNames,
+  inlineManifests,
+  type Upload,
+  uploadName,
+  uploadNames,
+  uploadsOf,
+  uploadUrl,
+} from "./uploads.ts";
 export { takeOver } from "./take-over.ts";
 export { filesToFetch, isContainer, payloadFiles } from "./payload.ts";
 export type {

@@ -18,9 +18,23 @@ export function uploadsOf(submission: Submission): readonly Upload[] {
   return read.success ? read.data : [];
 }
 
+const MANIFESTS = "inline_manifests";
+
+/** Of an object that was given in the request with its files: what the batch's manifest names. They count from 1. */
+export const inlineManifestName = (number: number): string => `object-${number}.checkm`;
+
+/** For the submission's record: so many objects have manifests of their own in the batch's folder. */
+export const inlineManifests = (count: number): Readonly<Record<string, number>> =>
+  count === 0 ? {} : { [MANIFESTS]: count };
+
+export function inlineManifestNames(submission: Submission): readonly string[] {
+  const read = z.number().int().min(0).safeParse(submission[MANIFESTS]);
+  return Array.from({ length: read.success ? read.data : 0 }, (_, i) => inlineManifestName(i + 1));
+}
+
 /** Every file without which the batch cannot be done. */
 export function uploadNames(submission: Submission): readonly string[] {
   const several = uploadsOf(submission).map(({ name }) => name);
   const one = uploadName(submission.payload_url);
-  return several.length > 0 || one === null ? several : [one];
+  return several.length > 0 || one === null ? several : [one, ...inlineManifestNames(submission)];
 }

@@ -118,6 +118,21 @@ describe("expanding a batch manifest", () => {
     });
   });
 
+  test("makes jobs of the object manifests that came with a batch manifest of ours", async () => {
+    const manifest = batchManifest("batch-manifest", ["upload:object-1.checkm | | | | | | | book-1"]);
+    const stage = await setup(manifest);
+    const { jobs, given } = acceptingJobs();
+    const of = processing(expansionOf(manifest, 1), { type: "batch-manifest", inline_manifests: 1 });
+    await stage.handle(of, batchContext(of, given));
+    expect(jobs).toMatchObject([
+      {
+        configuration: { payload_url: "upload:object-1.checkm", payload_type: "manifest" },
+        identifiers: { local_id: ["book-1"] },
+      },
+    ]);
+    expect(jobs[0]?.configuration["inline_manifests"]).toBeUndefined();
+  });
+
   test("asks for the resource that the profile names", async () => {
     const manifest = manifestOf(1);
     const stage = await setup(manifest, { resourceToProvision: "zfs-large" });

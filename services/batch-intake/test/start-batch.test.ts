@@ -76,6 +76,18 @@ describe("a batch of single files", () => {
     expect(await readFile(join(root, BID, "manifest.checkm"), "utf8")).toBe(manifest);
   });
 
+  test.each(["default", "strict"] as const)("names what came with it only where we wrote that: %s", async (mode) => {
+    const manifest = batchManifest("batch-manifest", ["upload:object-1.checkm"]);
+    const { root, start } = await setup(undefined, true, mode);
+    await upload(root, "objects.checkm", manifest);
+    const of = { type: "batch-manifest", payload_url: "upload:objects.checkm" };
+    expect(await start({ ...of, inline_manifests: 1 })).toMatchObject({ kind: "start", rows: 1 });
+    const refused = { kind: "fail", code: "MANIFEST_CORRUPT", message: expect.stringContaining("upload:") };
+    expect(await start(of)).toMatchObject(refused);
+    await upload(root, "objects.checkm", batchManifest("batch-manifest", ["upload:object-2.checkm"]));
+    expect(await start({ ...of, inline_manifests: 1 })).toMatchObject(refused);
+  });
+
   test("is found out from its content when the submission does not say", async () => {
     const { start } = await setup(serving(fileBatchManifest(ROWS)));
     expect(await start({ type: "" })).toMatchObject({ kind: "start", rows: 2 });

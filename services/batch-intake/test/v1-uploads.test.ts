@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { parseManifest } from "@sluice/ingest-formats";
+import { DUBLIN_CORE_ELEMENTS, parseManifest } from "@sluice/ingest-formats";
+import { DUBLIN_CORE_FIELDS, OBJECTS_OF_FILES_MAX } from "@sluice/wire";
 import { fieldsOf, formOf, problemOf, startApp } from "./http-support.ts";
 import { makeCleanups } from "./support.ts";
 
@@ -50,6 +51,36 @@ describe("a form to POST /v1/batches", () => {
     const digest = { digest_type: "md5", digest_value: "0".repeat(32) };
     expect((await post(base, formOf({ profile: "demo_content", ...digest }))).status).toBe(422);
   });
+});
+
+test("JSON has the fields that Merritt's form has: ERC, Dublin Core, DataCite's type, where the ARK leads", async () => {
+  expect([...DUBLIN_CORE_FIELDS].sort()).toEqual([...DUBLIN_CORE_ELEMENTS].sort());
+  const { queue, postJson } = await startApp(cleanups);
+  const response = await postJson({
+    profile: "demo_content",
+    payload_url: "https://content.example/a.txt",
+    dublin_core: { subject: "maps; seas", language: "he" },
+    erc: "erc:\nwho: Ada\nwhat: Notes\nwhen: 1843\n",
+    resource_type: "Text",
+    retain_target_url: "true",
+    title: "My own",
+  });
+  expect(response.status).toBe(202);
+  expect([...queue.created.values()][0]!.submission).toMatchObject({
+    DCsubject: "maps; seas",
+    DClanguage: "he",
+    DataCiteResourceType: "Text",
+    retainTargetURL: "true",
+    erc_who: "Ada",
+    erc_what: "My own",
+    erc_when: "1843",
+  });
+  const wrong = await postJson({
+    profile: "demo_content",
+    payload_url: "https://a.example/b",
+    dublin_core: { colour: "x" },
+  });
+  expect(fieldsOf(await problemOf(wrong))).toEqual(["/dublin_core/colour"]);
 });
 
 describe("objects in the request itself", () => {
@@ -140,6 +171,71 @@ describe("objects in the request itself", () => {
     expect([first.status, second.status, third.status]).toEqual([202, 202, 422]);
     expect(second.headers.get("idempotent-replayed")).toBe("true");
     expect(queue.created.size).toBe(1);
+  });
+
+  test("with files of their own become manifests in the batch's folder, which the batch manifest names", async () => {
+    const { queue, root, postJson } = await startApp(cleanups);
+    const page = { url: "https://content.example/p/1.tif", size: 7, digest_type: "md5", digest_value: "0".repeat(32) };
+    const files = [
+      { ...page, name: "pages/1.tif", mime_type: "image/tiff" },
+      { url: "https://content.example/text.xml" },
+    ];
+    const objects = [OBJECT, { files, title: "A book", local_id: "book-1", primary_id: "ark:/99999/fk4book" }];
+    expect((await postJson({ profile: "demo_content", objects })).status).toBe(202);
+    expect([...queue.created.values()][0]!.submission).toMatchObject({
+      type: "batch-manifest",
+      payload_url: "upload:objects.checkm",
+      inline_manifests: 2,
+    });
+    const read = (name: string) => readFile(join(root, FIRST, "uploads", name), "utf8");
+    const isBeside = (url: string) => url.startsWith("upload:");
+    expect(await parseManifest(await read("objects.checkm"), { kind: "batch-manifest", isBeside })).toMatchObject({
+      rows: [
+        { fileUrl: "upload:object-1.checkm" },
+        { fileUrl: "upload:object-2.checkm", title: "A book", localIds: ["book-1"], primaryId: "ark:/99999/fk4book" },
+      ],
+    });
+    expect(await parseManifest(await read("object-1.checkm"), { kind: "object-manifest" })).toMatchObject({
+      rows: [{ fileUrl: OBJECT.url, fileName: "a.txt" }],
+    });
+    expect(await parseManifest(await read("object-2.checkm"), { kind: "object-manifest" })).toMatchObject({
+      rows: [
+        {
+          fileUrl: page.url,
+          fileName: "pages/1.tif",
+          fileSize: 7,
+          mimeType: "image/tiff",
+          digest: { algorithm: "md5" },
+        },
+        { fileUrl: "https://content.example/text.xml", fileName: "text.xml" },
+      ],
+    });
+  });
+
+  const FILE = { url: "https://content.example/a" };
+  test.each([
+    ["a URL beside files", { ...FILE, files: [FILE] }, "/objects/1/url"],
+    ["no files", { files: [] }, "/objects/1/files"],
+    ["neither", { title: "x" }, "/objects/1/url"],
+    ["two files of one name", { files: [FILE, { ...FILE, name: "a" }] }, "/objects/1/files/1/name"],
+    ["a name that leads out", { files: [{ ...FILE, name: "../a" }] }, "/objects/1/files/0/name"],
+    ["a file's bar", { files: [FILE, { ...FILE, name: "b|c" }] }, "/objects/1/files/1/name"],
+    ["a file's upload", { files: [{ url: "upload:objects.checkm" }] }, "/objects/1/files/0/url"],
+    ["half a digest", { files: [{ ...FILE, digest_type: "md5" }] }, "/objects/1/files/0/digest_value"],
+  ])("with files are refused for %s, by pointer", async (_what, object, pointer) => {
+    const { postJson, queue } = await startApp(cleanups);
+    const response = await postJson({ profile: "demo_content", objects: [{ files: [FILE] }, object] });
+    expect([response.status, fieldsOf(await problemOf(response))]).toEqual([400, [pointer]]);
+    expect(queue.created.size).toBe(0);
+  });
+
+  test("with files are no containers, and at most a thousand", async () => {
+    const { postJson } = await startApp(cleanups);
+    const refusal = async (body: object) =>
+      fieldsOf(await problemOf(await postJson({ profile: "demo_content", ...body })));
+    expect(await refusal({ type: "container", objects: [{ files: [FILE] }] })).toEqual(["/type"]);
+    const many = Array.from({ length: OBJECTS_OF_FILES_MAX + 1 }, () => ({ files: [FILE] }));
+    expect(await refusal({ objects: many })).toEqual(["/objects"]);
   });
 
   test("may be ten thousand", async () => {

@@ -12,6 +12,8 @@ export interface ManifestOptions {
   readonly kind?: ManifestKind;
   readonly maxBytes?: number;
   readonly maxLineLength?: number;
+  /** Which addresses are taken that nobody fetches: of files that came with the manifest. */
+  readonly isBeside?: (url: string) => boolean;
 }
 
 /** What a reader of a manifest meets, in order. */
@@ -38,7 +40,7 @@ export async function* readManifestChunks(
   source: ManifestSource,
   options: ManifestOptions = {},
 ): AsyncGenerator<readonly ManifestEvent[]> {
-  const reader = new Reader(options.mode ?? "default", options.kind);
+  const reader = new Reader(options);
   const cutter = new LineCutter({
     maxBytes: options.maxBytes ?? Number.MAX_SAFE_INTEGER,
     maxLineLength: options.maxLineLength ?? DEFAULT_MAX_LINE_LENGTH,
@@ -54,6 +56,7 @@ export async function* readManifestChunks(
 class Reader {
   readonly #mode: ManifestMode;
   readonly #expected: ManifestKind | undefined;
+  readonly #isBeside: (url: string) => boolean;
   readonly #header: Line[] = [];
   readonly #names = new SeenNames();
   #kind: ManifestKind | undefined;
@@ -61,9 +64,10 @@ class Reader {
   #eof = false;
   stopped = false;
 
-  constructor(mode: ManifestMode, expected: ManifestKind | undefined) {
-    this.#mode = mode;
-    this.#expected = expected;
+  constructor({ mode, kind, isBeside }: ManifestOptions) {
+    this.#mode = mode ?? "default";
+    this.#expected = kind;
+    this.#isBeside = isBeside ?? (() => false);
   }
 
   takeAll(lines: readonly LineOrProblem[]): ManifestEvent[] {
@@ -100,7 +104,11 @@ class Reader {
     this.#rows += 1;
     const events = this.#kind === undefined ? this.#settleHeader() : [];
     if (this.#kind === undefined) return events;
-    const { row, problems } = readRow(line, this.#rows, this.#kind, this.#mode);
+    const { row, problems } = readRow(line, this.#rows, {
+      kind: this.#kind,
+      mode: this.#mode,
+      isBeside: this.#isBeside,
+    });
     const all = [...problems, ...this.#duplicate(row, this.#kind)];
     if (all.length === 0) events.push({ type: "row", row });
     else for (const problem of all) events.push({ type: "problem", problem });

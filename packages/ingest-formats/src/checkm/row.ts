@@ -40,8 +40,15 @@ export interface RowResult {
   readonly problems: readonly FormatProblem[];
 }
 
+export interface RowRules {
+  readonly kind: ManifestKind;
+  readonly mode: ManifestMode;
+  /** Addresses that are taken though nobody fetches them. */
+  readonly isBeside: (url: string) => boolean;
+}
+
 /** Columns are positional; missing ones at the end are empty, surplus ones are ignored (strict: refused). */
-export function readRow(line: Line, rowNumber: number, kind: ManifestKind, mode: ManifestMode): RowResult {
+export function readRow(line: Line, rowNumber: number, { kind, mode, isBeside }: RowRules): RowResult {
   const values = line.text.split("|").map(trimAscii);
   const columns = columnsOf(kind);
   const cells: Partial<Record<Column, string>> = {};
@@ -51,7 +58,7 @@ export function readRow(line: Line, rowNumber: number, kind: ManifestKind, mode:
   });
   if (kind === "storage-manifest" && cells.fileName !== undefined) cells.fileName = unescapeFileName(cells.fileName);
   const algorithm = algorithmOf(cells);
-  const problems = cellProblems(cells, algorithm);
+  const problems = cellProblems(cells, algorithm, isBeside);
   if (mode === "strict") for (const each of strictRowProblems(cells, values.length, kind)) problems.push(each);
   return {
     row: buildRow(cells, digestOf(cells, algorithm), rowNumber, line.number),
@@ -63,9 +70,14 @@ export function readRow(line: Line, rowNumber: number, kind: ManifestKind, mode:
 const algorithmOf = ({ hashAlgorithm, hashValue }: Cells): Parsed<DigestAlgorithm> | undefined =>
   hashAlgorithm === undefined || hashValue === undefined ? undefined : parseDigestAlgorithm(hashAlgorithm);
 
-function cellProblems(cells: Cells, algorithm: Parsed<DigestAlgorithm> | undefined): CellProblem[] {
+function cellProblems(
+  cells: Cells,
+  algorithm: Parsed<DigestAlgorithm> | undefined,
+  isBeside: RowRules["isBeside"],
+): CellProblem[] {
   const problems: CellProblem[] = [];
-  if (cells.fileUrl !== undefined) for (const each of checkUrl(cells.fileUrl)) problems.push(each);
+  if (cells.fileUrl !== undefined && !isBeside(cells.fileUrl))
+    for (const each of checkUrl(cells.fileUrl)) problems.push(each);
   if (cells.fileSize !== undefined) for (const each of checkSize(cells.fileSize)) problems.push(each);
   if (algorithm?.ok === false) {
     for (const problem of algorithm.problems) problems.push({ ...problem, column: "hashAlgorithm" });

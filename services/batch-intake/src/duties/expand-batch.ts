@@ -13,7 +13,7 @@ import { type BatchContext, type BatchOutcome, type BatchStage, retry, snooze } 
 import type { Payloads, ProfileOf } from "../ports.ts";
 import type { Quotas } from "../quota/quotas.ts";
 import { type BatchFacts, specOfPayload, specOfRow, specOfUpload } from "./job-spec.ts";
-import { frozenRowsOf, payloadOfBatch } from "./payload-of-batch.ts";
+import { frozenRowsOf, isBesideOf, payloadOfBatch } from "./payload-of-batch.ts";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
 
 export interface ExpandBatchPorts {
@@ -102,7 +102,11 @@ async function specsOfRows(
   }
   const { job, kind } = frozenRows;
   // A manifest without a header is what the submission says it is, here as when it was validated.
-  const rows = manifestRows(payloads.read(frozen.path), { kind, fromRow: expansion.created + 1 });
+  const rows = manifestRows(payloads.read(frozen.path), {
+    kind,
+    fromRow: expansion.created + 1,
+    isBeside: isBesideOf(batch.submission),
+  });
   return { chunks: chunked(rows, (row) => specOfRow(facts, row, job)) };
 }
 

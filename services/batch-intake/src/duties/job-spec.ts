@@ -88,6 +88,7 @@ const OF_THE_BATCH: ReadonlySet<string> = new Set([
   "erc_when",
   "erc_where",
   "erc_who",
+  "inline_manifests",
   "local_id",
   "payload_name",
   "payload_size",

@@ -2,7 +2,7 @@ import { detectPayloadType, manifestKindOf, parseDigest, type ManifestKind } fro
 import { type Batch, placeOfBatch } from "@sluice/queue-core";
 import { type JobPayloadType, rowOfType, TAKEN_TYPES, typeOfSubmission } from "../payload-types.ts";
 import type { PayloadFault, PayloadPlace, Payloads } from "../ports.ts";
-import { type Upload, uploadsOf } from "@sluice/working-folder";
+import { inlineManifestNames, type Upload, uploadName, uploadsOf } from "@sluice/working-folder";
 
 /** What a batch's payload turned out to be. */
 export type BatchPayload =
@@ -45,6 +45,12 @@ export async function frozenRowsOf(
 async function headOfStream(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of chunks) return Buffer.from(chunk).toString("utf8");
   return "";
+}
+
+/** Rows of a batch manifest that we made name the manifests that we made with it, and nothing else that was uploaded. */
+export function isBesideOf(submission: Batch["submission"]): (url: string) => boolean {
+  const names = new Set(inlineManifestNames(submission));
+  return (url) => names.has(uploadName(url) ?? "");
 }
 
 export const unsupported = (type: string): PayloadFault => ({

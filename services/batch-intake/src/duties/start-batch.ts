@@ -3,8 +3,9 @@ import type { ManifestKind } from "@sluice/ingest-formats";
 import { type Batch, placeOfBatch } from "@sluice/queue-core";
 import { type BatchContext, type BatchOutcome, type BatchStage, retry } from "@sluice/stage-runtime";
 import type { Payloads, ProfileOf } from "../ports.ts";
+import { inlineManifestNames } from "@sluice/working-folder";
 import { outcomeOfFault } from "./outcome-of-fault.ts";
-import { payloadOfBatch, placeOf } from "./payload-of-batch.ts";
+import { isBesideOf, payloadOfBatch, placeOf } from "./payload-of-batch.ts";
 import { type ManifestRules, surveyManifest } from "./survey-manifest.ts";
 
 export interface StartBatchPorts {
@@ -40,7 +41,13 @@ async function startManifest(
   const frozen = await payloads.freezeManifest(located.place, ctx.signal);
   if (!frozen.ok) return outcomeOfFault(frozen);
   await ctx.failpoint("afterEffect");
-  const survey = await surveyManifest(payloads.read(frozen.path), kind, { ...rules, ownUrl: submission.payload_url });
+  const survey = await surveyManifest(payloads.read(frozen.path), kind, {
+    ...rules,
+    // What we have written ourselves is not held to the rules of a format's validator.
+    ...(inlineManifestNames(submission).length > 0 ? { mode: "default" } : {}),
+    ownUrl: submission.payload_url,
+    isBeside: isBesideOf(submission),
+  });
   if (!survey.ok) return { kind: "fail", code: "MANIFEST_CORRUPT", message: survey.message };
   ctx.log.info({ rows: survey.rows }, "manifest validated");
   return { kind: "start", rows: survey.rows, digest: frozen.sha256 };

@@ -15,6 +15,7 @@ export interface ManifestRules {
   readonly maxBytes: number;
   /** Where a batch manifest came from: a row that names it again would expand without end. */
   readonly ownUrl?: string;
+  readonly isBeside?: (url: string) => boolean;
 }
 
 export type ManifestSurvey =
@@ -32,12 +33,12 @@ const ROW_MAX = 10_000;
 export async function surveyManifest(
   source: ManifestSource,
   kind: ManifestKind,
-  { mode, maxBytes, ownUrl }: ManifestRules,
+  { mode, maxBytes, ownUrl, isBeside = () => false }: ManifestRules,
 ): Promise<ManifestSurvey> {
   const shown: string[] = [];
   let wrong = 0;
   let rows = 0;
-  for await (const event of readManifest(source, { kind, mode, maxBytes, maxLineLength: ROW_MAX })) {
+  for await (const event of readManifest(source, { kind, mode, maxBytes, maxLineLength: ROW_MAX, isBeside })) {
     const problem =
       event.type === "problem" ? event.problem : event.type === "row" ? rowProblem(event.row, kind, ownUrl) : null;
     if (event.type === "row") rows += 1;

@@ -21,6 +21,7 @@ export interface PayloadFacts {
   readonly type: string;
   /** Only when there are several. */
   readonly uploads?: readonly Upload[];
+  readonly manifests?: number;
 }
 
 export function checkPayload(request: SubmissionRequest, complaints: Complaints): PayloadFacts | null {
@@ -28,7 +29,8 @@ export function checkPayload(request: SubmissionRequest, complaints: Complaints)
   const given = request.type === undefined ? undefined : typeAsGiven(request.type, complaints);
   if (payload.kind === "url") return checkUrlPayload(payload, given, complaints);
   const [first, ...more] = payload.files.map((file) => checkUpload(file, given, complaints));
-  if (first === undefined || first === null || more.length === 0) return first ?? null;
+  if (first === undefined || first === null) return null;
+  if (more.length === 0) return { ...first, manifests: payload.manifests ?? 0 };
   return checkSeveral(request, [first, ...more.filter((file) => file !== null)], complaints);
 }
 

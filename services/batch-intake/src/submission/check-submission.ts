@@ -10,6 +10,7 @@ import {
 } from "@sluice/ingest-formats";
 import { mayBeTold } from "@sluice/profile-store";
 import type { Submission } from "@sluice/queue-core";
+import { inlineManifests } from "@sluice/working-folder";
 import { checkPayload } from "./check-payload.ts";
 import type { Depositor } from "./depositor.ts";
 import { type Checked, type FieldProblem, WHOLE } from "./field-problem.ts";
@@ -79,6 +80,7 @@ export function checkSubmission(asked: SubmissionRequest, checks: SubmissionChec
     local_id: localIds.length > 0 ? localIds : undefined,
     submission_date: checks.submittedAt,
     submitted_by: checks.depositor.signature ?? undefined,
+    ...inlineManifests(payload.manifests ?? 0),
     ...passedOn(request),
   };
   return withinBound(submission);

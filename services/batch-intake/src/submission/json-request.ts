@@ -50,7 +50,7 @@ function requestOf(
   {
     local_id: localId,
     ...rest
-  }: Omit<BatchForm, "payload_name" | "payload_size" | "local_id"> & Pick<NewBatch, "local_id">,
+  }: Omit<BatchForm, "payload_name" | "payload_size" | "local_id"> & Pick<NewBatch, "local_id" | "dublin_core">,
   payload: RequestedPayload,
 ): SubmissionRequest {
   return { ...present(rest), payload, ...(localId === undefined ? {} : { local_id: [localId].flat() }) };

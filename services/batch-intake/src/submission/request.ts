@@ -29,7 +29,12 @@ export interface SubmissionRequest {
 export type RequestedPayload =
   | { readonly kind: "url"; readonly url?: string; readonly name?: string; readonly size?: string }
   /** Already on our disk; at least one. */
-  | { readonly kind: "upload"; readonly files: readonly UploadedFile[] };
+  | {
+      readonly kind: "upload";
+      readonly files: readonly UploadedFile[];
+      /** So many object manifests of ours are beside a batch manifest of ours, whose rows name them. */
+      readonly manifests?: number;
+    };
 
 export interface UploadedFile {
   readonly name: string;
