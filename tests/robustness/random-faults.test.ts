@@ -126,7 +126,6 @@ interface ChaosWorker {
   readonly actor: Actor;
   readonly state: JobState;
   readonly identity: FleetIdentity;
-  readonly lastId: () => string;
   kill(): Promise<void>;
 }
 
@@ -141,12 +140,11 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     return await openWorker(n, random);
   }
   const { session } = opened;
-  let last = "";
   const ctx: QueueContext = {
     session,
     committer: makeCommitter(session),
     clock: systemClock,
-    newId: () => (last = newId()),
+    newId,
   };
   const made = await initTree(ctx);
   if (!made.ok) {
@@ -166,7 +164,7 @@ async function openWorker(n: number, random: ReturnType<typeof seeded>): Promise
     await proxy.close();
     await session.close();
   };
-  return { ctx, actor, state, identity: made.identity, lastId: () => last, kill };
+  return { ctx, actor, state, identity: made.identity, kill };
 }
 
 /** Claims some job of the worker's stage and settles it some way; what it was told is noted. */
@@ -189,9 +187,9 @@ async function oneStep(
   const loaded = await loadOne(worker, claim.lease);
   if (loaded === null) return;
   if (random.below(OVERTAKEN_ONE_IN) === 0) await actOnJob(operator.ctx, OPERATOR, "fail", loaded.lease.id);
-  const settling = settleSomehow(jobs, loaded, random.below(10));
-  const op = worker.lastId();
-  const result = await settling;
+  // What settles a claim has the claim's own id in the history.
+  const op = loaded.lease.claim;
+  const result = await settleSomehow(jobs, loaded, random.below(10));
   if (result.kind === "refused") throw new Error(result.detail);
   noted.push({ op, verdict: result.kind });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { paths } from "@sluice/queue-core";
+import { paths, uncounted } from "@sluice/queue-core";
 import { create, History, remove, set } from "./history.ts";
 
 let history: History;
@@ -106,7 +106,8 @@ describe("the checker lets those do it who hold no lock:", () => {
     await history.send("batch-intake", [why]);
     await history.claim(id!);
     await (await history.successor("batch-intake")).close();
-    const back = await history.historyOp(id!, ({ claimed: _, ...job }) => ({ ...job, attempts: 0 }));
+    const event = { op: "back", atMs: 0, kind: "handback", state: "Pending", by: "w", detail: "" } as const;
+    const back = await history.historyOp(id!, (job) => uncounted(job, event));
     await history.send("batch-intake", [back]);
 
     expect(history.check(true)).toEqual([]);

@@ -1,5 +1,5 @@
 /** What may be written to a job or a batch without holding its lock, and by whom. */
-import { type FleetJob, isFinal, jobRow } from "@sluice/queue-core";
+import { type FleetJob, isFinal, type JobEvent, jobRow, knownEvent } from "@sluice/queue-core";
 import { historyOf, isTailOf } from "./history.ts";
 import { goesWithBatch, moveOf } from "./job-move-rules.ts";
 import { isAudited } from "./operators.ts";
@@ -36,9 +36,16 @@ function tidiesHistory(change: JobChange): boolean {
   const { after, author } = change;
   if (after.status === null || jobRow(after.status.status).owner !== author.role) return false;
   const [was, is] = [historyOf(change.before), historyOf(after)];
-  if (was === null || is === null || !rewritesHistory(change)) return false;
-  return counts(is) === counts(was) || (was.claimed !== undefined && counts(is) === counts(takenBack(was)));
+  if (was === null || is === null || !touchesHistoryAlone(change)) return false;
+  if (tellsNothingElse(is.events, was.events)) return counts(is) === counts(was);
+  return was.claimed !== undefined && counts(is) === counts(takenBack(was)) && tellsOfHandBack(is.events, was.events);
 }
+
+/** One event more: the hand-back of the attempt. */
+const tellsOfHandBack = (now: readonly JobEvent[], before: readonly JobEvent[]): boolean => {
+  const last = now.at(-1);
+  return last !== undefined && knownEvent(last)?.kind === "handback" && isTailOf(now.slice(0, -1), before);
+};
 
 /** What became of the callback about a failure is noted with the failed job. */
 function notesCallback(change: JobChange): boolean {
@@ -48,10 +55,12 @@ function notesCallback(change: JobChange): boolean {
 }
 
 /** Alone, and of a job that nobody has in hand; nothing that happened is told otherwise. */
-const rewritesHistory = ({ before, after, wrote }: JobChange): boolean =>
-  only(wrote, "history") &&
-  before.lock === null &&
-  isTailOf(historyOf(after)?.events ?? [], historyOf(before)?.events ?? []);
+const rewritesHistory = (change: JobChange): boolean =>
+  touchesHistoryAlone(change) &&
+  tellsNothingElse(historyOf(change.after)?.events ?? [], historyOf(change.before)?.events ?? []);
+
+const touchesHistoryAlone = ({ before, wrote }: JobChange): boolean => only(wrote, "history") && before.lock === null;
+const tellsNothingElse = isTailOf;
 
 /** The reason and the delay are for people. */
 const counts = ({ attempts, claimed, files }: FleetJob): string => JSON.stringify([attempts, claimed, files]);
