@@ -23,7 +23,7 @@ import { paths } from "./paths.ts";
 import { type BatchStatus, type Expansion, type Lock, records } from "./records.ts";
 import { storeReport } from "./reports.ts";
 import { sendFenced, type Verdict } from "./send.ts";
-import type { BatchState } from "./states.ts";
+import { type BatchState, BUCKETS } from "./states.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { nextBatchState } from "./transitions.ts";
 
@@ -48,6 +48,15 @@ export function makeBatchStore(ctx: QueueContext, actor: Actor): BatchStore {
   };
 }
 
+/** Parents first. A batch that another library has made has none of them before it is started. */
+const FRAME: readonly ((id: BatchId) => string)[] = [
+  paths.batchStates,
+  ...BUCKETS.filter((bucket) => bucket !== "batch-processing").map(
+    (bucket) => (id: BatchId) => paths.bucket(id, bucket),
+  ),
+  (id) => paths.bucket(id, "batch-processing"),
+];
+
 async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: BatchId): Promise<BatchClaimResult> {
   const answers = await ctx.session.readMany([
     { get: paths.batchStatus(id) },
@@ -56,10 +65,11 @@ async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: Bat
     { get: paths.batchSubmission(id) },
     { get: paths.expansion(id) },
     { get: paths.batchReport(id) },
-    { get: paths.bucket(id, "batch-processing") },
+    ...FRAME.map((get) => ({ get: get(id) })),
   ]);
   if (!answers.ok) return { kind: "lost", detail: `${answers.code} ${answers.detail}` };
-  const [status, entry, lock, submission, expansion, report, processing] = answers.value.map(nodeOf);
+  const [status, entry, lock, submission, expansion, report, ...frame] = answers.value.map(nodeOf);
+  const processing = frame[FRAME.length - 1];
   if (!status || !entry) return { kind: "gone" };
   if (lock) return { kind: "held" };
   const read = decode(status, submission ?? null, expansion ?? null, report ?? null);
@@ -82,6 +92,7 @@ async function claim(ctx: QueueContext, actor: Actor, state: BatchState, id: Bat
     batch: { id, state, attempt: lease.entryVersion, ...read.value },
     expansionVersion: expansion?.stat.version ?? null,
     reportVersion: report?.stat.version ?? null,
+    missing: FRAME.filter((_, i) => !frame[i]).map((path) => path(id)),
   };
   const since = formatTimestamp(ctx.clock.nowMs());
   const newLock: Lock = { owner: actor.worker, stage: actor.stage, claim: lease.claim, since };
@@ -206,9 +217,10 @@ async function planOf(
     gate: gate.map((i) => i + move.length),
     expansion,
   });
+  const frame = (loaded.missing ?? []).map((path) => createOp(path));
   switch (ending.kind) {
     case "start":
-      return finish([createOp(paths.queuedMail(lease.id))], [], {
+      return finish([...frame, createOp(paths.queuedMail(lease.id))], [], {
         rows: ending.rows,
         created: 0,
         digest: ending.digest,
@@ -221,7 +233,7 @@ async function planOf(
       const before = batch.expansion ?? { rows: 0, created: 0, digest: "", reports: 0, op };
       // Once a job exists the batch must report on it: rows that cannot become work become failed jobs instead.
       if (before.created > 0) return { problem: "a batch with jobs cannot fail as a whole" };
-      return finish([], [], { ...before, op });
+      return finish(frame, [], { ...before, op });
     }
     case "verdict": {
       const before = batch.expansion;

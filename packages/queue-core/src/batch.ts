@@ -47,6 +47,8 @@ export interface LoadedBatch {
   readonly batch: Batch;
   readonly expansionVersion: number | null;
   readonly reportVersion: number | null;
+  /** Directories for its jobs that are not there, parents first: made when it starts, or fails. */
+  readonly missing?: readonly string[];
 }
 
 export type BatchClaimResult =

@@ -51,13 +51,16 @@ export type ForeignWrite =
 
 const NONE: ForeignWrite = { kind: "none" };
 
+type Written = Pick<Stat, "version" | "mzxid">;
+
 /** As every write of ours to a status is one transaction with one to the history, a status that is newer is not ours. */
-export const isNewer = (status: Stat, history: Stat): boolean => status.version > 0 && status.mzxid > history.mzxid;
+export const isNewer = (status: Written, history: Written): boolean =>
+  status.version > 0 && status.mzxid > history.mzxid;
 
 export function judgeWrite(
   { takes, zxid }: Pick<Beside, "takes" | "zxid">,
-  status: { readonly state: JobState; readonly stat: Stat },
-  history: { readonly job: FleetJob; readonly stat: Stat },
+  status: { readonly state: JobState; readonly stat: Written },
+  history: { readonly job: FleetJob; readonly stat: Written },
 ): ForeignWrite {
   if (!isNewer(status.stat, history.stat) || status.stat.mzxid <= zxid) return NONE;
   const from = leftIn(history.job);

@@ -92,6 +92,10 @@ export {
   overwritten,
   readBeside,
 } from "./beside.ts";
+export { type Adopter, adoptBatch, type Adoption } from "./adopt-batch.ts";
+export { type UnknownBatch, unknownBatches } from "./unknown-batches.ts";
+export { jobsMadeBeside, type NotedFailure, noteFailures } from "./beside-jobs.ts";
+export { suspectsOfDisplacement } from "./displaced.ts";
 export { findJobId, jobOfRow, nameOfRow } from "./job-rows.ts";
 export { storedVersion } from "./manifest-version.ts";
 export { type Placed, putInPlace, unlockedOps } from "./put-in-place.ts";

@@ -3,13 +3,14 @@
  * transactions, ended or overtaken in the middle of a move, does.
  */
 import type { Node, Op } from "@sluice/zookeeper";
+import { type Beside, judgeWrite } from "./beside.ts";
 import type { QueueContext } from "./context.ts";
 import type { BatchId, JobId } from "./ids.ts";
 import { createOp, deleteOp } from "./job-ops.ts";
 import { nodeOf, readable } from "./nodes.ts";
 import { clampPriority, paths } from "./paths.ts";
 import { records } from "./records.ts";
-import { BUCKETS, JOB_STATES } from "./states.ts";
+import { BUCKETS, JOB_STATES, type JobState } from "./states.ts";
 import { bucketOf, isFinal } from "./transitions.ts";
 
 export type Placed =
@@ -18,6 +19,8 @@ export type Placed =
   | { readonly kind: "in-hand" }
   /** Never this fleet's: not ours to touch. */
   | { readonly kind: "foreign" }
+  /** Written by one who had lost it: where it belongs is for people to say. */
+  | { readonly kind: "overwritten" }
   /** There is no such job, or it cannot be read. */
   | { readonly kind: "gone" }
   /** It moved on between the look and the write. */
@@ -29,7 +32,8 @@ interface Home {
   readonly priority: number;
 }
 
-export async function putInPlace(ctx: QueueContext, id: JobId): Promise<Placed> {
+/** `beside`: whose work it may be, apart from this fleet's. */
+export async function putInPlace(ctx: QueueContext, id: JobId, beside: Beside | null = null): Promise<Placed> {
   const home = await homeOf(ctx, id);
   if (home === "lost" || home === "gone") return { kind: home };
   const there = [paths.jobStatus(id), paths.jobPriority(id), paths.fleetJob(id), paths.jobLock(id)];
@@ -41,6 +45,7 @@ export async function putInPlace(ctx: QueueContext, id: JobId): Promise<Placed> 
   if (!status || !priority || state === undefined) return { kind: "gone" };
   if (!history) return { kind: "foreign" };
   if (lock && !isOurs(lock)) return { kind: "in-hand" };
+  if (beside !== null && isOverwritten(beside, state, status, history)) return { kind: "overwritten" };
   const wanted = [
     ...(isFinal(state) ? [] : [paths.queueEntry(state, home.priority, id)]),
     paths.bucketEntry(home.batch, bucketOf(state), id),
@@ -65,6 +70,12 @@ export async function putInPlace(ctx: QueueContext, id: JobId): Promise<Placed> 
   });
   if (answer.ok) return { kind: "mended" };
   return { kind: answer.code === "SESSION_LOST" ? "lost" : "changed" };
+}
+
+function isOverwritten(beside: Beside, state: JobState, status: Node, history: Node): boolean {
+  const job = readable(records.fleetJob, history);
+  if (job === null) return false;
+  return judgeWrite(beside, { state, stat: status.stat }, { job, stat: history.stat }).kind === "overwritten";
 }
 
 /** ZooKeeper cannot check that a node is absent, but it refuses to make one that is there. */

@@ -14,6 +14,7 @@ import { recycleArea } from "./recycle.ts";
 import { type ReportTree, reportStage } from "./report-stage.ts";
 import { makeCleaner, type OnCleaner } from "./cleaner.ts";
 import { cleanUpInbox } from "./clean-up-inbox.ts";
+import { besideSweep, type OnBeside } from "./sweeps/beside.ts";
 import { auditSweep, type OnShortened } from "./sweeps/audit.ts";
 import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
@@ -32,6 +33,7 @@ export interface DutyParts {
   /** Told with every look who cleans up. */
   readonly onCleaner?: OnCleaner;
   readonly onShortened?: OnShortened;
+  readonly onBeside?: OnBeside;
 }
 
 export type ReporterSettings = Pick<
@@ -70,6 +72,7 @@ export function reporterDuties(
     queuedMailsInbox(postman),
     endedHoldsSweep(parts.holds ?? {}, everyMs),
     dueBackstop(everyMs * BACKSTOP_FACTOR),
+    besideSweep(everyMs * BACKSTOP_FACTOR, parts.onBeside),
     cleanUpInbox(cleaning),
     operatorMailsInbox({ ...parts.postman, operators: config.MAIL_OPERATORS }),
     cleanUpSweep(cleaning, makeCleaner(parts.onCleaner), {

@@ -4,6 +4,7 @@ import { CLEANERS, type OnCleaner } from "./cleaner.ts";
 import { AUDIT_OUTCOMES } from "./audit/trouble.ts";
 import type { PostmanParts } from "./postman.ts";
 import type { OnShortened } from "./sweeps/audit.ts";
+import { BESIDE_FINDINGS, type OnBeside } from "./sweeps/beside.ts";
 import type { EndedHoldsParts } from "./sweeps/ended-holds.ts";
 
 export const REPORTER_METRICS = {
@@ -49,6 +50,13 @@ export const REPORTER_METRICS = {
     labels: [],
     exportedBy: "each worker",
   },
+  beside: {
+    type: "counter",
+    name: "sluice_beside_total",
+    help: "What a program with CDL's library did beside this fleet: batch (taken over), failure (told its depositor), place (a job put where its status says), overwritten (a job failed by one who had lost it)",
+    labels: ["what"],
+    exportedBy: "each worker",
+  },
   cleaner: {
     type: "gauge",
     name: "sluice_clean_up_by",
@@ -65,17 +73,20 @@ export interface ReporterCounters {
   readonly holds: EndedHoldsParts;
   readonly onCleaner: OnCleaner;
   readonly onShortened: OnShortened;
+  readonly onBeside: OnBeside;
 }
 
 export function reporterCounters(registry: Registry): ReporterCounters {
-  const { mails, lifted, released, cleaner, auditRuns, auditRecords, auditInTree } = makeInstruments(
+  const { mails, lifted, released, cleaner, auditRuns, auditRecords, auditInTree, beside } = makeInstruments(
     REPORTER_METRICS,
     registry,
   );
   // Of a counter that appears with its first event, Prometheus does not see the first event.
   for (const outcome of OUTCOMES) mails.inc({ outcome }, 0);
   for (const outcome of AUDIT_OUTCOMES) auditRuns.inc({ outcome }, 0);
+  for (const what of BESIDE_FINDINGS) beside.inc({ what }, 0);
   return {
+    onBeside: (what) => beside.inc({ what }),
     onCleaner(who) {
       for (const each of CLEANERS) cleaner.set({ who: each }, each === who ? 1 : 0);
     },

@@ -24,12 +24,13 @@ export function reporterService(config: ReporterConfig): ServiceOptions {
       const onProblem = (problem: object): void => log.warn(problem, "something is wrong with a profile");
       profiles = await openProfiles(config.PROFILES_DIR, { onProblem });
       inventory = await openInventory(config.INVENTORY_URL, { checked: "first" });
-      const { onMail, holds, onCleaner, onShortened } = reporterCounters(registry);
+      const { onMail, holds, onCleaner, onShortened, onBeside } = reporterCounters(registry);
       return reporterDuties(config, {
         postman: { profiles, mailer, subjectTag: config.MAIL_SUBJECT_TAG, onMail },
         holds,
         onCleaner,
         onShortened,
+        onBeside,
         folders: await openWorkingFolder(config.WORKING_DIR),
         archive: inventory,
         queue: () => queue()?.context ?? null,
