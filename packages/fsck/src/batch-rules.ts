@@ -1,5 +1,5 @@
 /** What must hold of one batch at rest, and how it is mended. Pure. */
-import { type BatchState, type Bucket, BUCKETS, isOurBatch, paths, records } from "@sluice/queue-core";
+import { type BatchState, type Bucket, BUCKETS, isMadeBeside, isOurBatch, paths, records } from "@sluice/queue-core";
 import type { BatchFacts, RuleContext, Suspicion } from "./facts.ts";
 import { createOp, deleteOp, goneOps, lockSuspicion, sizeSuspicions, unchanged, urlSuspicions } from "./mending.ts";
 
@@ -19,17 +19,25 @@ export const judgeBatch: Rule = (batch, context) => {
 const isForeign = (batch: BatchFacts): boolean =>
   !isOurBatch({ isExpanded: batch.expansion !== null, isListed: batch.entries.length > 0, jobs: jobsOf(batch) });
 
-const foreign: Rule = (batch) => [
-  {
-    rule: "IMPORT",
-    path: paths.batch(batch.id),
-    what: `${batch.status?.value?.status ?? "without a status"}, ${jobsOf(batch)} jobs: no record that it was made here or imported`,
-    sinceMs: since(batch),
-    // Whoever left it out knows of it.
-    warnForMs: Number.POSITIVE_INFINITY,
-    mend: { human: "bring it in with `sluice import`, which says what is in the way; until then nobody works on it" },
-  },
-];
+const foreign: Rule = (batch, { beside }) => {
+  const [status, jobs] = [batch.status, jobsOf(batch)];
+  const isBeside = beside !== null && status !== null && isMadeBeside(beside, status.node.stat);
+  const what = isBeside ? NOT_TAKEN_OVER : "no record that it was made here or imported";
+  return [
+    {
+      rule: "IMPORT",
+      path: paths.batch(batch.id),
+      what: `${status?.value?.status ?? "without a status"}, ${jobs} jobs: ${what}`,
+      sinceMs: since(batch),
+      mend: { human: isBeside ? WHY_NOT : BRING_IT },
+    },
+  ];
+};
+
+const BRING_IT = "bring it in with `sluice import`, which says what is in the way; until then nobody works on it";
+const NOT_TAKEN_OVER = "made by the program beside this fleet, and not taken over";
+const WHY_NOT =
+  "the reporter takes it over when all its jobs are made, and logs why it waits; if whoever made them has ended, `sluice import --assume-expanded`";
 
 const since = (batch: BatchFacts): number | null => batch.status?.node.stat.mtime ?? null;
 const stateOf = (batch: BatchFacts): BatchState | null => batch.status?.value?.status ?? null;
@@ -141,7 +149,7 @@ const index: Rule = (batch) => {
 const states: Rule = (batch) => {
   const state = stateOf(batch);
   const missing = BUCKETS.filter((bucket) => batch.buckets[bucket] === null);
-  if (missing.length === 0 || state === null) return [];
+  if (missing.length === 0 || state === null || isNotBegun(batch, state)) return [];
   return [
     {
       rule: "STATES",
@@ -159,6 +167,10 @@ const states: Rule = (batch) => {
     },
   ];
 };
+
+/** Another library makes a batch without them; they come with its start. */
+const isNotBegun = (batch: BatchFacts, state: BatchState): boolean =>
+  (state === "Pending" || state === "Held") && !batch.hasStates;
 
 const expansion: Rule = (batch) => {
   const state = stateOf(batch);

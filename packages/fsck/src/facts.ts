@@ -3,6 +3,7 @@ import type {
   BatchId,
   BatchState,
   BatchStatus,
+  Beside,
   Bucket,
   Expansion,
   FleetJob,
@@ -85,6 +86,8 @@ export interface Ages {
 export interface RuleContext extends Ages {
   /** Sessions that have registered a worker. */
   readonly sessions: ReadonlySet<bigint>;
+  /** Which stage a program with CDL's library has beside this fleet; null = none. */
+  readonly beside: Beside | null;
 }
 
 /** What a rule says. `ops` mend it, guarded by the versions that were read; without them a human must. */
@@ -123,6 +126,7 @@ export const RULES = {
   INDEX: "/fleet/batches lists each batch under its status, and no other",
   ORPHAN: "nothing under /fleet outlives its job or batch",
   STATES: "a batch has its four buckets",
+  UNFENCED: "no program has written a job that it had lost",
   ACL: "in a tree of an identity no node is open to everyone",
   FOLDER: "a folder of the working volume belongs to a batch that is there",
   NAMES: "the tree holds only what we know",

@@ -3,7 +3,7 @@
  * only a suspicion, for the tree moves between two reads. It becomes a finding when two fresh looks, each from one
  * moment, see the same thing in the same versions.
  */
-import { type BatchId, HOLDS_SPACE, type JobId, paths } from "@sluice/queue-core";
+import { type BatchId, HOLDS_SPACE, type JobId, paths, readBeside } from "@sluice/queue-core";
 import type { Session } from "@sluice/zookeeper";
 import { judgeAccess } from "./access-lists.ts";
 import { judgeAudit } from "./audit-rule.ts";
@@ -46,7 +46,9 @@ const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 export async function fsck(session: Session, options: FsckOptions = {}): Promise<FsckResult> {
   const names = await readNames(session);
   if (names === null) return { kind: "lost" };
-  const context = contextOf(session, names.sessions, options);
+  const beside = await readBeside(session);
+  if (!beside.ok) return { kind: "lost" };
+  const context = contextOf(session, { sessions: names.sessions, beside: beside.value }, options);
   const findings: Finding[] = names.suspicions.map((each) => findingOf(each, { kind: "tree" }, context));
   let unconfirmed = 0;
   let space = 0;
@@ -103,9 +105,12 @@ export async function fsck(session: Session, options: FsckOptions = {}): Promise
   return { kind: "looked", report: makeReport(findings, seen) };
 }
 
-export function contextOf(session: Session, sessions: ReadonlySet<bigint>, options: FsckOptions): RuleContext {
+/** Who else is here. */
+type Others = Pick<RuleContext, "sessions" | "beside">;
+
+export function contextOf(session: Session, others: Others, options: FsckOptions): RuleContext {
   const { lockMs = LOCK_MS, failMs = FAIL_MS } = options;
-  return { nowMs: session.serverNowMs(), lockMs, failMs, sessions };
+  return { nowMs: session.serverNowMs(), lockMs, failMs, ...others };
 }
 
 const jobSubject = (id: JobId, listed: JobNames): JobSubject => ({

@@ -12,12 +12,16 @@ import {
 } from "@sluice/queue-core";
 import type { Op } from "@sluice/zookeeper";
 import type { JobFacts, RuleContext, Suspicion } from "./facts.ts";
+import { unfenced } from "./unfenced-rule.ts";
 import { createOp, deleteOp, goneOps, lockSuspicion, sizeSuspicions, unchanged, urlSuspicions } from "./mending.ts";
 
 type Rule = (job: JobFacts, context: RuleContext) => readonly Suspicion[];
 
 export const judgeJob: Rule = (job, context) => {
   if (!job.exists) return ghosts(job);
+  // Whatever else is wrong with it would be mended by a status that is not its own.
+  const late = unfenced(job, context);
+  if (late !== null) return [late];
   return isForeign(job) ? homeless(job, context) : RULES_OF_A_JOB.flatMap((rule) => rule(job, context));
 };
 
@@ -207,9 +211,13 @@ const locks: Rule = (job, context) => {
     lock: job.lock,
     rests: isLive(status.status) || isMerritts(status.status) ? null : status.status,
     guard: unchanged(paths.jobStatus(job.id), job.status),
-    context,
+    context: isHeldBeside(job, context) ? { ...context, lockMs: context.failMs } : context,
   });
 };
+
+/** Its sessions register nothing: a lock of its stage is not suspicious before it is old. */
+const isHeldBeside = ({ status, lock }: JobFacts, { beside }: RuleContext): boolean =>
+  beside !== null && lock !== null && status?.value?.status === beside.takes && !records.lock.decode(lock.data).ok;
 
 const contents: Rule = (job) => {
   const { id } = job;

@@ -8,6 +8,8 @@ const PAGE = 500;
 /** null = no answer. */
 export async function judgeObjectLocks(session: Session, context: RuleContext): Promise<readonly Suspicion[] | null> {
   const out: Suspicion[] = [];
+  // A program beside us holds them too, and registers nothing.
+  const patience = context.beside === null ? context.lockMs : context.failMs;
   for (const directory of [paths.storageLocks, paths.inventoryLocks, paths.localIdLocks]) {
     const listed = await session.children(directory);
     if (!listed.ok) {
@@ -23,7 +25,7 @@ export async function judgeObjectLocks(session: Session, context: RuleContext): 
         const answer = answers.value[k];
         if (answer?.kind !== "node") continue;
         const { ctime, ephemeralOwner } = answer.node.stat;
-        if (context.nowMs - ctime < context.lockMs || context.sessions.has(ephemeralOwner)) continue;
+        if (context.nowMs - ctime < patience || context.sessions.has(ephemeralOwner)) continue;
         const what = ephemeralOwner === 0n ? "is not ephemeral" : "held by a session that has registered no worker";
         const human = "make sure that nobody works on the object, then remove the lock by hand";
         out.push({ rule: "I-22", path, what, sinceMs: ctime, mend: { human } });

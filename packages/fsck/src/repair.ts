@@ -1,5 +1,5 @@
 /** Mends one finding: a fresh look, then one multi that checks what was seen and carries an audit record. */
-import { act, type ActionResult, type Operator, type QueueContext } from "@sluice/queue-core";
+import { act, type ActionResult, type Operator, type QueueContext, readBeside } from "@sluice/queue-core";
 import { contextOf, type FsckOptions, lookNow } from "./fsck.ts";
 import { registeredSessions } from "./names.ts";
 import type { Finding } from "./report.ts";
@@ -17,9 +17,11 @@ export async function repair(
   const { subject, rule, path } = finding;
   if (subject.kind === "tree") return { kind: "refused", why: finding.human ?? "only a human can help here" };
   const sessions = await registeredSessions(ctx.session);
-  if (sessions === null) return { kind: "lost" };
+  const beside = await readBeside(ctx.session);
+  if (sessions === null || !beside.ok) return { kind: "lost" };
+  const others = { sessions, beside: beside.value };
   return await act(ctx, operator, `fsck.repair ${rule}`, subject.id, async () => {
-    const now = await lookNow(ctx.session, subject, contextOf(ctx.session, sessions, options));
+    const now = await lookNow(ctx.session, subject, contextOf(ctx.session, others, options));
     if (now === null) return { kind: "lost" };
     const broken =
       now === "again" ? undefined : now.suspicions.find((each) => each.rule === rule && each.path === path);

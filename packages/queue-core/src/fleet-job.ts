@@ -81,6 +81,10 @@ export function moved(job: FleetJob, event: NewEvent, files: ClaimName | null = 
 export const movedBeside = (job: FleetJob, event: NewEvent): FleetJob =>
   append({ ...unwaiting(job), attempts: 0 }, event, undefined);
 
+/** A word in its history about the state in which it stays. */
+export const noteOf = (job: FleetJob, note: Omit<NewEvent, "kind" | "to">): FleetJob =>
+  append(job, { ...note, kind: "handback" }, undefined);
+
 /** The state in which this fleet's last write left it; null: only a newer version can tell. */
 export function leftIn(job: FleetJob): JobState | null {
   const last = job.events.at(-1);
