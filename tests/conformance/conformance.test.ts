@@ -6,10 +6,12 @@ import { BEDROCK } from "./bedrock/all.ts";
 import { type Bench, startBench } from "./bench.ts";
 import type { Stage } from "./case.ts";
 import { ETCD } from "./etcd.ts";
+import { leavesNoTrace, LETTER, sampleSession } from "./letter.ts";
 import { restOf } from "./rest.ts";
 import { SERVERLESS } from "./serverless.ts";
 import { type Talk, talkByCommand, talkOverHttp, talkOverTcp } from "./talk.ts";
 import { UPSTREAM } from "./upstream/all.ts";
+import { Client } from "./upstream/client.ts";
 
 const DOORS = { TCP: talkOverTcp, HTTP: talkOverHttp } as const;
 
@@ -21,6 +23,8 @@ afterEach(() => talks.splice(0).forEach((talk) => talk.hangUp()));
 
 const rows = <C extends { readonly says: string }>(cases: Readonly<Record<string, C>>) =>
   Object.entries(cases).map(([line, each]) => [`${line} ${each.says}`, line, each] as const);
+
+test("the sample session of Bedrock's document, byte for byte", () => sampleSession(bench.processes[0]!));
 
 describe.each(["TCP", "HTTP"] as const)("Bedrock over %s", (door) => {
   const stageOf = (line: string): Stage => {
@@ -34,20 +38,24 @@ describe.each(["TCP", "HTTP"] as const)("Bedrock over %s", (door) => {
   test.each(rows(BEDROCK))("%s", (_, line, { run }) => run(stageOf(line)));
 });
 
+const byCommand = (prefix: string): Stage => {
+  const another = (): Talk => {
+    const talk = talkByCommand(bench.processes);
+    talks.push(talk);
+    return talk;
+  };
+  const name = (part = "job"): string => `${prefix.replaceAll(/[^\w]/g, "-")}-${part}`;
+  return { talk: another(), door: "TCP", another, name };
+};
+
 describe("upstream's cases, a connection for each command, in default fields", () => {
-  test.each(Object.entries(UPSTREAM))("%s", (name, { run }) => {
-    const another = (): Talk => {
-      const talk = talkByCommand(bench.processes);
-      talks.push(talk);
-      return talk;
-    };
-    return run({
-      talk: another(),
-      door: "TCP",
-      another,
-      name: (part = "job") => `${name.replaceAll(/[^\w]/g, "-")}-${part}`,
-    });
-  });
+  test.each(Object.entries(UPSTREAM))("%s", (name, { run }) => run(byCommand(name)));
+});
+
+describe("to the letter, a connection for each command, in default fields", () => {
+  test.each(rows(LETTER))("%s", (_, line, { run }) => run(byCommand(`letter-${line}`)));
+  test("DeleteJob removes all trace of a job, for Bedrock's clients, the HTTP API and etcd's", () =>
+    leavesNoTrace(new Client(byCommand("letter-DeleteJob")), restOf(bench.processes)));
 });
 
 describe("etcd", () => {
