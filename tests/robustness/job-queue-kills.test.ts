@@ -1,17 +1,21 @@
 /**
- * Goal: kill -9 of workers, runners, job-apis and ZooKeeper's leader under load: every accepted job reaches its end, none
- * is run by two live owners.
+ * Goal: kill -9 of workers, runners, job-apis and ZooKeeper's leader, lines between job-apis that are cut, a record that
+ * cannot be read and a full disk, under load: every accepted job reaches its end, none is run by two live owners.
  * Method: real processes on an ensemble of three servers. Each that is killed has a job in hand which only ends when
- * somebody else gets it. Runs are counted where they happened, and held against the leases in ZooKeeper's own log.
+ * somebody else gets it. Runs are counted where they happened, and held against the leases in ZooKeeper's own log. The
+ * seed decides who is met in which order, and when lines are cut.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type JobClient, openJobs } from "@sluice/job-client";
-import { checkQueue, shardOf } from "@sluice/job-queue";
+import { checkQueue, paths, shardOf } from "@sluice/job-queue";
 import { type Ensemble, readTransactions, startEnsemble, waitFor } from "@sluice/testkit";
-import { sized } from "../support/campaign.ts";
+import { seed, sized } from "../support/campaign.ts";
+import { spoilJob } from "../support/job-queue/bad-record.ts";
 import { doubleRuns, type Ledger, leasesIn, startLedger } from "../support/job-queue/ledger.ts";
 import { type Accepted, type Load, startLoad } from "../support/job-queue/load.ts";
 import { queueProcesses, type QueueProcesses } from "../support/job-queue/processes.ts";
+import { seeded } from "../support/random.ts";
 
 const TENANTS = ["acme", "default", "lines"];
 const RUNNER = {
@@ -23,6 +27,9 @@ const RUNNER = {
   NODE_HANDLERS: "weak",
 };
 const ROUNDS = sized({ smoke: 1, whole: 3 });
+/** Between two cuts, at most. */
+const CUT_MS = 600;
+const LARGE_BYTES = 100_000;
 
 let ensemble: Ensemble;
 let ledger: Ledger;
@@ -31,6 +38,9 @@ let jobs: JobClient;
 let load: Load | null = null;
 let started = 0;
 const killed: string[] = [];
+/** Of jobs whose records were written by a foreign hand. */
+const spoiled: number[] = [];
+const chance = seeded(seed);
 
 const startRunner = async (): Promise<void> => {
   started += 1;
@@ -124,6 +134,72 @@ async function killOwner(id: number): Promise<void> {
   await queue.startApi(owner);
 }
 
+/** Lines between the job-apis, now this one's and now that one's, until it is told to stop. */
+function startCutting(): { stop(): Promise<number> } {
+  const stopping = new AbortController();
+  const cutting = (async () => {
+    let cuts = 0;
+    for (; !stopping.signal.aborted; cuts++) {
+      await pause(chance.below(CUT_MS));
+      queue.cutLines(chance.pick(queue.apis).name);
+    }
+    return cuts;
+  })();
+  return { stop: () => (stopping.abort(), cutting) };
+}
+
+/** The owner finds out with its next write, gives the shard up, and the next one sets the job aside. */
+async function plantBadRecord(tenant: string): Promise<void> {
+  const of = jobs.forTenant(tenant);
+  const id = await waitFor(async () => {
+    const answer = await of.createJob({ name: "odd", unique: true });
+    return answer.ok && answer.value;
+  });
+  spoiled.push(id);
+  const { text } = await spoilJob(ensemble.connect, id);
+  const described = await waitFor(
+    async () => {
+      await of.getJob({ name: "odd" });
+      const found = await of.describe(id);
+      return found.ok && found.value.unreadable !== null && found.value;
+    },
+    { what: `job ${id} of ${tenant} set aside` },
+  );
+  expect(described).toMatchObject({ name: "odd", state: "FAILED", unreadable: { bytes: text } });
+  await waitFor(async () => (await of.delete(id)).ok, { what: `job ${id} deleted` });
+}
+
+/** What needs it is refused, and nothing else; all goes on when there is room again. */
+async function fillDisk(accepted: Accepted[]): Promise<void> {
+  // The store has the same bytes once: these are new each time.
+  let tries = 0;
+  const large = () =>
+    jobs.createJob({ name: "work", data: { payload: `${accepted.length} ${tries++} ${"x".repeat(LARGE_BYTES)}` } });
+  await queue.setDisk("full");
+  try {
+    await waitFor(async () => !(await large()).ok, { what: "a job that the store cannot take" });
+    await waitFor(async () => (await jobs.createJob({ name: "work" })).ok, { what: "a small job" });
+  } finally {
+    await queue.setDisk("free");
+  }
+  const id = await waitFor(async () => {
+    const answer = await large();
+    return answer.ok && answer.value;
+  });
+  accepted.push({ tenant: jobs.tenant, id });
+}
+
+/** In any order, one or two at a time. */
+async function shuffled(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const left = [...steps];
+  while (left.length > 0) {
+    const some = Array.from({ length: Math.min(left.length, 1 + chance.below(2)) }, () =>
+      left.splice(chance.below(left.length), 1),
+    );
+    await Promise.all(some.flat().map((step) => step()));
+  }
+}
+
 test("every accepted job reaches its end, each of its runs under a lease of its own", async () => {
   load = startLoad(jobs, queue.apis);
   const { accepted, counts } = load;
@@ -132,9 +208,15 @@ test("every accepted job reaches its end, each of its runs under a lease of its 
     await waitFor(() => accepted.length >= before + by, { what: `${by} more jobs` });
   };
   await grown(30);
+  const cutting = startCutting();
   for (let round = 0; round < ROUNDS; round++) {
-    const owned = accepted.findLast(({ tenant }) => tenant === TENANTS[round % TENANTS.length])!.id;
-    await Promise.all([killHolder("held-call", startRunner), killHolder("held", startWorker), killOwner(owned)]);
+    const [first, second] = [chance.pick(TENANTS), chance.pick(TENANTS)];
+    await shuffled([
+      () => Promise.all([killHolder("held-call", startRunner), killHolder("held", startWorker)]),
+      () => killOwner(accepted.findLast(({ tenant }) => tenant === first)!.id),
+      () => plantBadRecord(second),
+      () => fillDisk(accepted),
+    ]);
     await grown(10);
   }
   const leader = (await ensemble.leader())!;
@@ -143,6 +225,7 @@ test("every accepted job reaches its end, each of its runs under a lease of its 
   await waitFor(() => ensemble.leader(), { what: "another leader" });
   await Promise.all([killHolder("held-call", startRunner), grown(20)]);
   await leader.restart();
+  const cuts = await cutting.stop();
   await load.stop();
 
   for (const tenant of TENANTS)
@@ -154,7 +237,9 @@ test("every accepted job reaches its end, each of its runs under a lease of its 
       { what: `the end of all jobs of ${tenant}` },
     );
   expect(await notEndedOnce(accepted)).toEqual([]);
-  console.log(`accepted ${JSON.stringify(counts)}, ${ledger.runs.length} runs, killed ${killed.join()}`);
+  const done = `accepted ${JSON.stringify(counts)}, ${ledger.runs.length} runs, ${cuts} cuts, killed ${killed.join()}`;
+  console.log(`seed ${seed}: ${done}`);
+  expect(queue.ended).toEqual([]);
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
 });
 
@@ -172,7 +257,12 @@ test("the registry says who is dead, and the log shows no fault", async () => {
   expect(doubleRuns(ledger.runs, leases)).toEqual([]);
   const holders = new Set([...leases.values()].flat().map(({ worker }) => worker));
   expect([...killed.filter((name) => !name.startsWith("api"))].filter((name) => !holders.has(name))).toEqual([]);
-  expect(checkQueue(transactions).map(({ invariant, detail }) => `${invariant}: ${detail}`)).toEqual([]);
+  const faults = checkQueue(transactions).map(({ invariant, detail }) => `${invariant}: ${detail}`);
+  const foreign = spoiled.flatMap((id) => [
+    `Q-02: ${paths.job(id)} written outside of a term`,
+    expect.stringMatching(`^Q-05: job ${id}: .*lane`) as unknown,
+  ]);
+  expect(faults).toEqual(foreign);
 });
 
 test("a run under another's lease, or beside a live one, would be found", () => {

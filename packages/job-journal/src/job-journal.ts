@@ -77,6 +77,8 @@ interface Numbered {
   readonly appended: Promise<Appended>;
 }
 
+type NotNumbered = Extract<Written, { readonly kind: "no ids" | "failed" }>;
+
 export class JobJournal {
   readonly #options: JobJournalOptions;
   readonly #parts: Parts;
@@ -194,19 +196,27 @@ export class JobJournal {
   ): Promise<Written> {
     // Asked first: an add that is refused uses no ids up.
     if (!this.#hasRoom(lines)) return FULL;
-    const numbered = await this.#inTurn(async (): Promise<Numbered | null> => {
-      const ids = await this.#parts.ids.take(lines.length);
-      if (ids === null) return null;
+    const numbered = await this.#inTurn(async (): Promise<Numbered | NotNumbered> => {
+      const ids = await this.#takeIds(lines.length);
+      if ("kind" in ids) return ids;
       await this.#failpoint("jobsNumbered");
       const batch = lines.map((line, n) => ({ ...line, id: ids[n] ?? 0 }));
       return { ids, appended: this.#append(printBatch({ atMs: this.#now(), tenant, form, lines: batch }), ids) };
     });
-    if (numbered === null) return { kind: "no ids" };
+    if ("kind" in numbered) return numbered;
     const appended = await numbered.appended;
     if (appended.kind === "full") return FULL;
     if (appended.kind === "failed") return appended;
     for (const listener of this.#listeners) listener();
     return { kind: "written", ids: numbered.ids };
+  }
+
+  async #takeIds(count: number): Promise<readonly number[] | NotNumbered> {
+    try {
+      return (await this.#parts.ids.take(count)) ?? { kind: "no ids" };
+    } catch (error) {
+      return { kind: "failed", why: String(error) };
+    }
   }
 
   #hasRoom(lines: readonly { readonly payload: Uint8Array }[]): boolean {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { once } from "node:events";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openJournal } from "@sluice/journal";
 import { openJobJournal } from "../src/index.ts";
@@ -56,6 +56,18 @@ describe("M4: accepted is on disk", () => {
 });
 
 describe("ids", () => {
+  test("that the disk does not note are given to nobody, and that is said", async () => {
+    const journal = await bench.open();
+    const inTheWay = join(bench.folder, "ids.json.tmp");
+    await mkdir(inTheWay);
+    expect(await journal.write(TYPE, ["one"])).toMatchObject({
+      kind: "failed",
+      why: expect.stringContaining("EISDIR"),
+    });
+    await rmdir(inTheWay);
+    expect(await written(journal, ["one"])).toEqual([1]);
+  });
+
   test("never come twice: not after a restart, not in the next block, not when a block is given again", async () => {
     const seen: number[] = [];
     let journal = await bench.open();

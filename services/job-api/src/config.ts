@@ -49,8 +49,9 @@ export const jobApiConfig = baseConfig.extend({
   /** Where the other job-apis reach this one; without JOB_PEER_SECRET on a loopback address only. */
   PEER_PORT: port().default(8_889),
   PEER_HOST: z.string().default("127.0.0.1"),
-  /** The name under which they do, if it is another one. */
+  /** The name and the port under which they do, if these are others. */
   PEER_ADVERTISE_HOST: unsetIfEmpty,
+  PEER_ADVERTISE_PORT: port().optional(),
   /** Shared by all job-apis, which prove to each other that they know it. Mounted: JOB_PEER_SECRET_FILE. */
   JOB_PEER_SECRET: unsetIfEmpty,
   /** Shared by all job-apis: large data and results, and the archive of runs. */

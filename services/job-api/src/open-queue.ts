@@ -40,7 +40,10 @@ export async function openJobQueue(config: JobApiConfig, service: ServiceParts):
     peers: {
       listen: { host: config.PEER_HOST, port: config.PEER_PORT },
       secret: config.JOB_PEER_SECRET ?? null,
-      ...(config.PEER_ADVERTISE_HOST === undefined ? {} : { advertise: { host: config.PEER_ADVERTISE_HOST } }),
+      advertise: {
+        ...(config.PEER_ADVERTISE_HOST !== undefined && { host: config.PEER_ADVERTISE_HOST }),
+        ...(config.PEER_ADVERTISE_PORT !== undefined && { port: config.PEER_ADVERTISE_PORT }),
+      },
     },
     clock,
     later,

@@ -12,6 +12,25 @@ export interface BadJob {
 const BLOCK = 1_000_000 * SHARDS;
 const BLOCK_IDS = 1_000;
 
+/** Over a job that its owner has in memory. */
+export async function spoilJob(connect: string, id: number): Promise<BadJob> {
+  const session = await connectSession({ connect, timeoutMs: 30_000 });
+  try {
+    for (;;) {
+      const found = await session.get(paths.job(id));
+      if (!found.ok) throw new Error(found.detail);
+      const { data, stat } = found.value;
+      const text = data.toString().replace("{", '{"lane":"of a newer version",');
+      const spoiled = await session.multi([
+        { op: "set", path: paths.job(id), data: Buffer.from(text), version: stat.version },
+      ]);
+      if (spoiled.ok) return { id, text };
+    }
+  } finally {
+    await session.close();
+  }
+}
+
 /** Before anybody owns the tenant's shard. */
 export async function plantBadJob(connect: string, tenant: string, name: string): Promise<BadJob> {
   const session = await connectSession({ connect, timeoutMs: 30_000 });
