@@ -210,6 +210,22 @@ describe("the archive", () => {
     expect(await everything(archive, 0)).toEqual(["3-1.3"]);
   });
 
+  test("gives each of them one index when several purge at once, and leaves nothing of one who died while writing it", async () => {
+    for (let writer = 1; writer <= 12; writer++)
+      await open(`api-${writer}`).keep(0, [run(writer, `1.${writer}`, 10)], false);
+    const at = (NOW - 13 * DAY_MS) / 1000;
+    for (const name of await files()) await utimes(join(folder, "00", name), at, at);
+    await Promise.all(["a", "b", "c"].map((writer) => open(writer).purge(NOW)));
+    const names = await readdir(join(folder, "00", "2026-11-16"));
+    expect(names.filter((name) => name.endsWith(".index")).length).toBe(12);
+    expect(await everything(open("api-13"), 0)).toHaveLength(12);
+
+    const [dead = ""] = names.filter((name) => name.endsWith(".index"));
+    await writeFile(join(folder, "00", "2026-11-16", `${dead}.tmp`), "half");
+    expect(await open("api-14").purge(NOW + 2 * DAY_MS)).toBe(12);
+    expect(await readdir(join(folder, "00"))).toEqual([]);
+  });
+
   test("what the disk did not take is told, and kept whole the next time", async () => {
     const archive = open();
     await archive.keep(0, [run(1, "1.1", 10)], false);

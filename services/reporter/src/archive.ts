@@ -24,6 +24,8 @@ export type Archived =
   | Exclude<ArchiveResult, { readonly kind: "archived" }>
   /** `place`: of its folder; `uuid`: null of a batch that has none. */
   | { readonly kind: "archived"; readonly place: BatchPlace; readonly uuid: BatchUuid | null }
+  /** It is not in the queue any more. */
+  | { readonly kind: "gone" }
   | { readonly kind: "unreadable"; readonly message: string };
 
 const JOBS_PER_PAGE = 100;
@@ -38,6 +40,7 @@ export async function archiveBatch(
   archivedAt: string,
 ): Promise<Archived> {
   const batch = await readBatch(queue.session, id);
+  if (batch.kind === "none") return { kind: "gone" };
   if (batch.kind !== "found")
     return { kind: "unreadable", message: batch.kind === "broken" ? batch.problem : batch.kind };
   const report = batch.value.report === null ? null : await readReport(queue, id, batch.value.report);

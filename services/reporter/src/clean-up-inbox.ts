@@ -18,6 +18,6 @@ export const cleanUpInbox = (parts: CleanUpParts): Inbox => ({
     const batch = await ctx.queue.session.exists(paths.batch(id));
     if (batch.ok && batch.value === null) return consumed;
     const result = await cleanUp(id, parts, ctx);
-    return result.kind === "cleaned" ? consumed : snooze(LOOK_AGAIN_MS, result.why);
+    return "why" in result ? snooze(LOOK_AGAIN_MS, result.why) : consumed;
   },
 });

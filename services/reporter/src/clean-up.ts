@@ -5,6 +5,7 @@ import {
   type BatchUuid,
   cleanUpBatch,
   formatTimestamp,
+  paths,
   type QueueContext,
 } from "@sluice/queue-core";
 import type { HandlerContext } from "@sluice/stage-runtime";
@@ -23,7 +24,11 @@ export interface CleanUpParts {
   readonly recycled: RecycleArea;
 }
 
-export type CleanedUp = { readonly kind: "cleaned" } | { readonly kind: "not-yet"; readonly why: string };
+export type CleanedUp =
+  | { readonly kind: "cleaned" }
+  /** Another reporter was faster, or an order and the sweep met. */
+  | { readonly kind: "gone" }
+  | { readonly kind: "not-archived" | "not-yet"; readonly why: string };
 
 export async function cleanUp(
   id: BatchId,
@@ -32,15 +37,18 @@ export async function cleanUp(
 ): Promise<CleanedUp> {
   const archived = await archiveBatch(ctx.queue, id, archive, formatTimestamp(ctx.clock.nowMs()));
   await ctx.failpoint("afterArchive");
+  if (archived.kind === "gone") return archived;
   if (archived.kind !== "archived") {
     ctx.log.warn({ batch_id: id, why: archived.message }, "not archived, so not cleaned up yet");
-    return { kind: "not-yet", why: archived.message };
+    return { kind: "not-archived", why: archived.message };
   }
   await recycled.take(archived.place, archived.uuid);
   await ctx.failpoint("afterRecycle");
   const result = await cleanUpBatch(ctx.queue, id);
   await ctx.failpoint("afterCleanUp");
   if (result.kind !== "cleaned") {
+    const batch = await ctx.queue.session.exists(paths.batch(id));
+    if (batch.ok && batch.value === null) return { kind: "gone" };
     ctx.log.warn({ batch_id: id, result }, "not cleaned up yet");
     return { kind: "not-yet", why: result.kind === "not-yet" ? result.why : "no answer" };
   }

@@ -20,6 +20,7 @@ import { cleanUpSweep } from "./sweeps/clean-up.ts";
 import { deletedBatchesSweep } from "./sweeps/deleted-batches.ts";
 import { dueBackstop } from "./sweeps/due-backstop.ts";
 import { endedHoldsSweep, type EndedHoldsParts } from "./sweeps/ended-holds.ts";
+import { expiredTokensSweep } from "./sweeps/expired-tokens.ts";
 import { endedJobsSweep, type JobFolders } from "./sweeps/ended-jobs.ts";
 import { unexpandedSweep } from "./sweeps/unexpanded.ts";
 
@@ -79,6 +80,7 @@ export function reporterDuties(
       everyMs: config.CLEAN_UP_INTERVAL_MS,
       retentionMs: config.RETENTION_DAYS * DAY_MS,
     }),
+    expiredTokensSweep(config.CLEAN_UP_INTERVAL_MS),
     auditSweep(
       {
         archive,

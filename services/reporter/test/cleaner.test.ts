@@ -57,17 +57,20 @@ describe("clean-up beside a job-runner that is registered", () => {
 });
 
 describe("what the tree says of chores", () => {
-  const sweep = async (mood: "archives" | "refuses", session: Session = worker.session): Promise<void> => {
+  const sweep = async (
+    mood: "archives" | "refuses" | "is-faster",
+    session: Session = worker.session,
+  ): Promise<void> => {
     const id = batchId(7);
     const data = records.batchStatus.encode({ status: "Completed", last_modified: "", message: "" });
-    if (mood === "refuses") {
-      const nodes = [paths.batch(id), paths.fleetBatch("Completed", id)].map((path) => ({
-        path,
-        data: Buffer.alloc(0),
-      }));
-      const all = [...nodes, { path: paths.batchStatus(id), data }];
-      await worker.session.multi(all.map((each) => ({ op: "create", ...each })));
-    }
+    const none = Buffer.alloc(0);
+    const listed = { path: paths.fleetBatch("Completed", id), data: none };
+    const batch = [
+      { path: paths.batch(id), data: none },
+      { path: paths.batchStatus(id), data },
+    ];
+    const planted = mood === "archives" ? [] : mood === "refuses" ? [listed, ...batch] : [listed];
+    await worker.session.multi(planted.map((each) => ({ op: "create", ...each })));
     const duty = cleanUpSweep(
       {
         archive: { archiveBatch: () => Promise.resolve({ kind: "unavailable", message: "away" }) },
@@ -97,6 +100,12 @@ describe("what the tree says of chores", () => {
     await doneAgo("archive", 5);
     await sweep("archives");
     expect([await hoursAgo("clean-up"), await hoursAgo("archive")]).toEqual([0, 0]);
+  });
+
+  test("is that archiving was done, when another one cleaned up a batch between the list and the look", async () => {
+    await doneAgo("archive", 5);
+    await sweep("is-faster");
+    expect(await hoursAgo("archive")).toBe(0);
   });
 
   test("is not that clean-up was done when nobody answered which batches are over", async () => {

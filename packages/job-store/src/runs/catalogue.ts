@@ -95,6 +95,8 @@ export class Catalogue {
       if (isOpen(segment) || written === null || written > before) continue;
       const path = indexPath(this.#folder, segment);
       await unlink(path).catch(() => undefined);
+      // Of one who died while writing it.
+      await unlink(`${path}.tmp`).catch(() => undefined);
       await unlink(runsPath(this.#folder, segment)).catch(() => undefined);
       this.#indexes.delete(path);
       this.#scanned.delete(path);

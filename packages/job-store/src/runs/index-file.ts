@@ -5,6 +5,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { replaceFile } from "@sluice/journal";
+import { isMissing } from "./segment-file.ts";
 import type { Key, RunIndex, RunPlaces, SegmentFacts } from "./run-index.ts";
 
 /** Offsets are below. */
@@ -30,7 +31,12 @@ export async function writeIndex(path: string, index: RunIndex): Promise<void> {
     for (let n = 0; n < count; n++) places[n] = numberAt(hashes, n) * SEGMENT_BYTES_MOST + numberAt(index.offsets, n);
     places.sort();
   });
-  await replaceFile(dirname(path), basename(path), new Uint8Array(numbers.buffer));
+  // A purge, or another process, may write the same index just now, under the same name until it is whole.
+  await replaceFile(dirname(path), basename(path), new Uint8Array(numbers.buffer)).catch(unlessMissing);
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
 }
 
 const numberAt = (numbers: readonly number[], n: number): number => numbers[n] ?? 0;

@@ -40,7 +40,7 @@ export const cleanUpSweep = (parts: CleanUpParts, cleaner: Cleaner, options: Cle
         if (over === null) return;
         for (const id of over) {
           if (ctx.signal.aborted) return;
-          if ((await cleanUp(id, parts, ctx)).kind === "not-yet") kept += 1;
+          if ((await cleanUp(id, parts, ctx)).kind === "not-archived") kept += 1;
         }
       }
     }
