@@ -3,6 +3,7 @@ import { batchFolder, type BatchPlace, parseBatchFolder } from "@sluice/queue-co
 import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { namesIn } from "./names-in.ts";
 
 export interface BatchFolder {
   readonly name: string;
@@ -75,14 +76,4 @@ async function neededFolders(workingDir: string): Promise<ReadonlySet<string>> {
   for (const journal of await namesIn(join(workingDir, NUMBERED)))
     for (const folder of await namesIn(join(workingDir, NUMBERED, journal))) needed.add(folder);
   return needed;
-}
-
-/** Nothing there is nothing needed; a disk that does not say is no answer. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT") return [];
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { BatchPlace, ClaimName, JobPlace } from "@sluice/queue-core";
 import { ContainedFolder, IoError, type Outcome } from "@sluice/safe-io";
 import { batchName, claimName, compareClaims, jobPath, parseClaimName, sameClaim } from "./names.ts";
+import { namesIn } from "./names-in.ts";
 
 /** The name of a manifest, in a batch's folder and in a claim's. */
 export const MANIFEST_FILE = "manifest.checkm";
@@ -118,7 +118,7 @@ class Folders implements WorkingFolder {
 
   /** The latest first; none if the job has no folder. */
   async #claimsBefore(job: JobPlace, before: ClaimName): Promise<ClaimName[]> {
-    const names = await readdir(this.jobFolder(job)).catch(() => []);
+    const names = await namesIn(this.jobFolder(job));
     const claims = names.map(parseClaimName).filter((claim) => claim !== null);
     return claims.filter((claim) => compareClaims(claim, before) < 0).sort((a, b) => compareClaims(b, a));
   }
