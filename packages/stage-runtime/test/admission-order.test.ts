@@ -8,6 +8,7 @@ import type { Scope } from "../src/engine/scope.ts";
 import { Waker } from "../src/engine/waker.ts";
 import { AdmissionPicker } from "../src/jobs/admission-picker.ts";
 import { OVERDUE_MS } from "../src/jobs/overdue.ts";
+import { newsOf } from "../src/jobs/reasons.ts";
 import { unseenMetrics } from "../src/observe/metrics.ts";
 import { decide, provisioning, wholeVolume } from "./support/volume.ts";
 import { World } from "./support/world.ts";
@@ -139,4 +140,22 @@ test("one of several provisioners admits, and the others what it leaves lying fo
   expect(await waits.pick(4)).toEqual([]);
   waits.at.nowMs = 1_000;
   expect(await waits.pick(4)).toEqual([1, 2, 3].map(jobId));
+});
+
+test("every one of thousands that wait gets its reason; figures are kept up to date for those that are next", () => {
+  const waiting = (left: string) =>
+    Array.from({ length: 3_000 }, (_, i) => ({
+      entry: { id: jobId(i), priority: 10 },
+      why: `needs 5 GB, ${left} left`,
+    }));
+  const told = new Map<JobId, { why: string; atMs: number }>();
+  const rounds = Array.from({ length: 10 }, (_, round) => {
+    const news = newsOf(waiting(`${round}.5 MB`), told, round * 60_000);
+    for (const { entry, why } of news) told.set(entry.id, { why, atMs: round * 60_000 });
+    return news.length;
+  });
+  expect(told.size).toBe(3_000);
+  expect(rounds).toEqual([500, 500, 500, 500, 500, 500, 500, 200, 100, 100]);
+  const others = waiting("0.5 MB").map((job) => ({ ...job, why: "room is kept for jid0000000007" }));
+  expect(newsOf(others, told, 3_600_000)).toHaveLength(500);
 });

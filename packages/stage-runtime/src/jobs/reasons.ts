@@ -18,11 +18,42 @@ export interface WaitingJob {
 
 /** A reason with a figure in it changes all the time; people need not see every figure. */
 const REWRITE_AFTER_MS = 30_000;
-const TOLD_AT_ONCE_MAX = 100;
+/** Figures are kept up to date for so many that are next. */
+const FIGURES_SHOWN = 100;
+const TOLD_AT_ONCE_MAX = 500;
+
+interface Told {
+  readonly why: string;
+  readonly atMs: number;
+}
+
+/**
+ * Whose reason is to be written now, in the order of the queue: first of those that have none, so that none of tens of thousands is
+ * without one; then of those that wait for something else than before; figures alone only for those that are next. Pure.
+ */
+export function newsOf(
+  waiting: readonly WaitingJob[],
+  told: ReadonlyMap<JobId, Told>,
+  nowMs: number,
+): readonly WaitingJob[] {
+  const untold: WaitingJob[] = [];
+  const changed: WaitingJob[] = [];
+  const figures: WaitingJob[] = [];
+  for (const [place, job] of waiting.entries()) {
+    const before = told.get(job.entry.id);
+    if (before === undefined) untold.push(job);
+    else if (before.why === job.why || nowMs - before.atMs < REWRITE_AFTER_MS) continue;
+    else if (withoutFigures(before.why) !== withoutFigures(job.why)) changed.push(job);
+    else if (place < FIGURES_SHOWN) figures.push(job);
+  }
+  return [...figures, ...[...untold, ...changed].slice(0, TOLD_AT_ONCE_MAX - figures.length)];
+}
+
+const withoutFigures = (why: string): string => why.replace(/\d[\d.]* ?[kMGT]?B?/g, "#");
 
 export class Reasons {
   readonly #scope: Scope;
-  #told = new Map<JobId, { readonly why: string; readonly atMs: number }>();
+  #told = new Map<JobId, Told>();
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -30,7 +61,7 @@ export class Reasons {
 
   async tell(state: JobState, waiting: readonly WaitingJob[]): Promise<void> {
     this.#forgetGone(waiting);
-    const news = waiting.filter((job) => this.#isNews(job)).slice(0, TOLD_AT_ONCE_MAX);
+    const news = newsOf(waiting, this.#told, this.#scope.queue.clock.monotonicMs());
     if (news.length === 0) return;
     const looked = await peek(
       this.#scope.queue.session,
@@ -39,12 +70,6 @@ export class Reasons {
     );
     if (!looked.ok) return;
     await Promise.all(looked.value.map((candidate, i) => this.#write(candidate, news[i]?.why ?? "")));
-  }
-
-  #isNews({ entry, why }: WaitingJob): boolean {
-    const told = this.#told.get(entry.id);
-    if (told === undefined) return true;
-    return told.why !== why && this.#scope.queue.clock.monotonicMs() - told.atMs >= REWRITE_AFTER_MS;
   }
 
   async #write(candidate: Candidate, why: string): Promise<void> {
