@@ -13,7 +13,7 @@ import { QueueModel } from "./model.ts";
 import { type Finding, type InvariantId, type InvariantName, nameOf } from "./names.ts";
 import { BATCH_OWNER_RULES, JOB_OWNER_RULES } from "./owner-rules.ts";
 import { oversize } from "./size-rule.ts";
-import type { Author, BatchChange, JobChange, Role } from "./views.ts";
+import type { Author, BatchChange, JobChange, JobView, Role } from "./views.ts";
 
 export interface Violation {
   readonly zxid: bigint;
@@ -29,6 +29,11 @@ export interface CheckOptions {
   readonly roles?: ReadonlyMap<bigint, Role>;
   /** The log ends with all work done: no lock may be left. */
   readonly atRest?: boolean;
+  /**
+   * Sessions of a program with CDL's library, and the stage that it has. Without transactions a job is in no order while it has
+   * it locked: what it did is judged when it lets go, as one move. What it writes without a lock is judged like any other.
+   */
+  readonly beside?: ReadonlyMap<bigint, Stage>;
 }
 
 export interface CheckResult {
@@ -43,7 +48,8 @@ export const checkInvariants = (options: CheckOptions & { readonly logDir: strin
 /** `history` is gone through twice: a session may write before it registers the worker that tells its role. */
 export function checkTransactions(history: () => Iterable<Transaction>, options: CheckOptions = {}): CheckResult {
   const root = options.root ?? "/";
-  const checker = new Checker(new Map([...rolesIn(history(), root), ...(options.roles ?? [])]));
+  const roles = new Map([...rolesIn(history(), root), ...(options.roles ?? [])]);
+  const checker = new Checker(roles, options.beside ?? new Map());
   for (const transaction of history()) checker.take(below(transaction, root));
   if (options.atRest === true) checker.checkRest();
   return { transactions: checker.transactions, violations: checker.violations };
@@ -83,6 +89,10 @@ const rulesOf = <Change>(...tables: Partial<Record<InvariantId, (change: Change)
 const JOB_RULES: Rules<JobChange> = rulesOf(JOB_STATE_RULES, JOB_MOVE_RULES, JOB_HISTORY_RULES, JOB_OWNER_RULES);
 const ALL_BATCH_RULES: Rules<BatchChange> = rulesOf(BATCH_RULES, BATCH_OWNER_RULES);
 
+/** What the library cannot keep: it has no fence, no transactions, no history and no callbacks. */
+const NOT_BESIDE: ReadonlySet<InvariantId> = new Set(["I-18", "I-19", "I-20", "I-21", "L-02", "L-03", "L-04"]);
+const BESIDE_RULES = JOB_RULES.filter(([invariant]) => !NOT_BESIDE.has(invariant));
+
 const PARTIAL_MARKERS = new Set<string>([paths.importing, paths.restoring]);
 
 class Checker {
@@ -97,8 +107,13 @@ class Checker {
   /** A tree that is being imported or restored is judged when it is whole: nobody works on it before. */
   private isPartial = false;
 
-  constructor(roles: ReadonlyMap<bigint, Role>) {
+  private readonly beside: ReadonlyMap<bigint, Stage>;
+  /** Jobs that a program beside the fleet has locked, as they were when it took them. */
+  private readonly inItsHands = new Map<string, JobView>();
+
+  constructor(roles: ReadonlyMap<bigint, Role>, beside: ReadonlyMap<bigint, Stage>) {
     this.roles = roles;
+    this.beside = beside;
   }
 
   take(transaction: Transaction): void {
@@ -141,12 +156,28 @@ class Checker {
       const after = model.job(id);
       const batch = after.batch === null ? null : (model.batches.get(after.batch) ?? null);
       const batchBefore = after.batch === null ? null : (model.touchedBatches.get(after.batch) ?? batch);
-      this.run(JOB_RULES, id, { before, after, batch, batchBefore, wrote: model.wrote(id), author, holds });
+      const change = { before, after, batch, batchBefore, wrote: model.wrote(id), author, holds };
+      if (!this.isBeside(change)) this.run(JOB_RULES, id, change);
     }
     for (const [id, before] of model.touchedBatches) {
       const after = model.batches.get(id);
       if (after !== undefined) this.run(ALL_BATCH_RULES, id, { before, after, wrote: model.wrote(id), author, holds });
     }
+  }
+
+  /** Under its lock nothing is judged; when the lock goes, all that happened under it is, as its stage's one move. */
+  private isBeside(change: JobChange): boolean {
+    const { before, after, author } = change;
+    if (after.lock !== null && this.beside.has(after.lock.owner)) {
+      if (!this.inItsHands.has(after.id)) this.inItsHands.set(after.id, before);
+      return true;
+    }
+    const role = before.lock === null ? undefined : this.beside.get(before.lock.owner);
+    if (role === undefined) return false;
+    const taken = this.inItsHands.get(after.id) ?? before;
+    this.inItsHands.delete(after.id);
+    this.run(BESIDE_RULES, after.id, { ...change, before: taken, author: { ...author, role } });
+    return true;
   }
 
   private run<Change>(rules: Rules<Change>, entity: string, change: Change): void {
