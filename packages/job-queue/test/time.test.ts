@@ -87,19 +87,25 @@ describe("modifiers", () => {
     expect(showTime(applyModifiers(at(from), parseModifiers(text)!)!)).toBe(to);
   });
 
-  test.each(["+1 MINUTE", "-10 minutes", "+99999999 SECONDS", "+999 DAYS", "start of hour", "Weekday 6", " +1 DAY "])(
-    "H2: %j is one",
-    (text) => {
-      expect(parseModifier(text)).not.toBeNull();
-    },
-  );
+  test.each([
+    "+1 MINUTE",
+    "-10 minutes",
+    "+99999999 SECONDS",
+    "+999 DAYS",
+    "start of hour",
+    "Weekday 6",
+    " +1 DAY ",
+    "+ 1 HOUR",
+  ])("H2: %j is one", (text) => {
+    expect(parseModifier(text)).not.toBeNull();
+  });
 
   test.each([
     "10",
     "",
     "1 HOUR",
     "+1HOUR",
-    "+ 1 HOUR",
+    "+  1 HOUR",
     "+1000 DAYS",
     "+123456789 SECONDS",
     "+1 WEEK",
@@ -140,6 +146,13 @@ describe("a repeat", () => {
   });
 
   test("H4: canned ones count from the finish", () => {
+    // As the document writes them out.
+    for (const [canned, written] of [
+      ["HOURLY", "FINISHED, + 1 HOUR"],
+      ["DAILY", "FINISHED, + 1 DAY"],
+      ["WEEKLY", "FINISHED, + 7 DAYS"],
+    ] as const)
+      expect(next(canned)).toBe(next(written));
     expect([next("HOURLY"), next("daily"), next("Weekly")]).toEqual([
       `${day} 14:45:00`,
       "2026-11-17 13:45:00",

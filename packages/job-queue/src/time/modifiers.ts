@@ -15,7 +15,8 @@ export type Modifier =
 const DAY_MS = 86_400_000;
 const UNIT_MS = { SECOND: 1000, MINUTE: 60_000, HOUR: 3_600_000, DAY: DAY_MS } as const;
 
-const ADD = /^([+-]\d{1,8}) (SECOND|MINUTE|HOUR|DAY|MONTH|YEAR)S?$/;
+/** The document writes its canned schedules with a space behind the sign. */
+const ADD = /^([+-]) ?(\d{1,8}) (SECOND|MINUTE|HOUR|DAY|MONTH|YEAR)S?$/;
 const START = /^START OF (HOUR|DAY|MONTH|YEAR)$/;
 const WEEKDAY = /^WEEKDAY ([0-6])$/;
 /** Only seconds come in millions. */
@@ -24,10 +25,10 @@ const MAX_DIGITS = 3;
 /** In any case. Null if it is none. */
 export function parseModifier(raw: string): Modifier | null {
   const text = raw.trim().toUpperCase();
-  const [, amount, unit] = ADD.exec(text) ?? [];
-  if (amount !== undefined && unit !== undefined) {
-    const fits = unit === "SECOND" || amount.length - 1 <= MAX_DIGITS;
-    return fits ? { kind: "add", amount: Number(amount), unit: unit as Unit } : null;
+  const [, sign, digits, unit] = ADD.exec(text) ?? [];
+  if (digits !== undefined && unit !== undefined) {
+    const fits = unit === "SECOND" || digits.length <= MAX_DIGITS;
+    return fits ? { kind: "add", amount: Number(`${sign ?? ""}${digits}`), unit: unit as Unit } : null;
   }
   const [, period] = START.exec(text) ?? [];
   if (period !== undefined) return { kind: "start", of: period as Period };
