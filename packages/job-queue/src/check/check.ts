@@ -121,6 +121,7 @@ class Checker {
     if (inside.length === 0 || ops.some((op) => op.op === "create" && op.path === paths.shard(number))) return;
     const made = ops.flatMap((op) => (op.op === "create" ? [meaningOf(op.path)] : []));
     if (made.some((meaning) => meaning.kind === "term" && meaning.shard === number)) return;
+    if (inside.every((op) => isLeft(op, ops))) return;
     const shard = this.#model.shard(number);
     const [term = 0] = shard.terms;
     const counted = ops.find((op) => op.op === "set" && op.path === paths.counter(number, term));
@@ -176,3 +177,11 @@ function shardsOf(ops: readonly LoggedOp[]): readonly number[] {
 
 const nameOf = (op: LoggedOp): string => op.path.slice(op.path.lastIndexOf("/") + 1);
 const isDoneEntry = (op: LoggedOp): boolean => op.op === "create" && meaningOf(op.path).kind === "done-entry";
+
+/** The counter of a term that was never used goes with it: its shard could not be loaded. */
+function isLeft({ op, path }: LoggedOp, ops: readonly LoggedOp[]): boolean {
+  const meaning = meaningOf(path);
+  if (op !== "delete" || meaning.kind !== "counter") return false;
+  const term = paths.term(meaning.shard, meaning.term);
+  return ops.some((other) => other.op === "delete" && other.path === term);
+}
