@@ -60,6 +60,8 @@ export interface TargetBatch {
 export interface TargetFacts {
   /** By job: the op that its history began with; "" when it cannot be read. */
   readonly jobs: ReadonlyMap<JobId, string>;
+  /** Names under which jobs that were imported are found. */
+  readonly jobNames: ReadonlySet<string>;
   /** Jobs that stand there in whatever form. */
   readonly takenJobs: ReadonlySet<JobId>;
   /** Batches that something under /fleet names. */

@@ -38,6 +38,7 @@ export function jobOps(plan: PlannedJob, old: OldJob, inPlace: boolean): readonl
     ...placeOps(plan.entry, inPlace ? old.entries : []),
     ...placeOps(plan.bucketEntry, inPlace ? buckets : []),
     ...(inPlace ? dropLock(paths.jobLock(plan.id), old.deadLock) : []),
+    ...(plan.uuid === null ? [] : [create(paths.importedJob(plan.uuid), records.jid.encode(plan.id))]),
   ];
 }
 

@@ -5,10 +5,13 @@ import {
   clampPriority,
   formatTimestamp,
   isLive,
+  isOthersUuid,
   type JobId,
   type JobState,
+  type JobUuid,
   newFleetJob,
   parseBatchId,
+  parseJobUuid,
   paths,
   predecessor,
   records,
@@ -40,6 +43,8 @@ export interface PlannedJob {
   readonly bucketEntry: string;
   readonly fleetJob: Buffer;
   readonly file: FileToBring | null;
+  /** Its name outside, if that does not say where it is. */
+  readonly uuid: JobUuid | null;
 }
 
 /** `path` is what stands in the way, `why` for people. */
@@ -126,7 +131,13 @@ export function planJob(job: OldJob, rules: JobRules): PlannedJob | Cannot {
       }),
     ),
     file: payload.kind === "file" && needsPayload(to) ? payload.file : null,
+    uuid: othersUuid(uuid),
   };
+}
+
+function othersUuid(raw: string | undefined): JobUuid | null {
+  const uuid = parseJobUuid(raw ?? "");
+  return uuid !== null && isOthersUuid(uuid) ? uuid : null;
 }
 
 const textIn = (node: OldNode | undefined): string => node?.data.toString("utf8") ?? "";

@@ -51,6 +51,7 @@ export function planImport(tree: OldTree, target: TargetFacts, options: PlanOpti
       );
     } else jobsOf.set(batch, [...(jobsOf.get(batch) ?? []), { old, plan }]);
   }
+  const named = new Set(target.jobNames);
   const bring: BatchToBring[] = [];
   const leftOut: LeftOut[] = homeless.map((problem) => ({ batch: null, problems: [problem] }));
   const already = { batches: 0, jobs: 0 };
@@ -79,10 +80,20 @@ export function planImport(tree: OldTree, target: TargetFacts, options: PlanOpti
       plan,
       framed: !options.inPlace && target.takenBatches.has(old.id),
       there: target.batches.get(old.id) ?? null,
-      jobs: open.flatMap(({ old: job, plan: each }) => (each.kind === "bring" ? [{ old: job, plan: each }] : [])),
+      jobs: open.flatMap(({ old: job, plan: each }) =>
+        each.kind === "bring" ? [{ old: job, plan: namedOnce(each, named) }] : [],
+      ),
     });
   }
   return { bring, leftOut, already };
+}
+
+/** Two jobs of one name: the first of them is found by it. */
+function namedOnce(plan: PlannedJob, named: Set<string>): PlannedJob {
+  if (plan.uuid === null) return plan;
+  if (named.has(plan.uuid)) return { ...plan, uuid: null, notes: [...plan.notes, "another job has its UUID"] };
+  named.add(plan.uuid);
+  return plan;
 }
 
 /** What has jobs is brought when the record of its expansion stands there, which is written last. */

@@ -121,7 +121,8 @@ class Reader {
       const submission = records.submission.decode(node.data);
       takenBatches.set(id, submission.ok ? (submission.value.batchID ?? "") : "");
     }
-    return { jobs, takenJobs, batches, takenBatches };
+    const jobNames = new Set(await this.#names(paths.jobUuids));
+    return { jobs, jobNames, takenJobs, batches, takenBatches };
   }
 
   async #targetBatches(): Promise<ReadonlyMap<BatchId, TargetBatch>> {

@@ -1,7 +1,18 @@
 /** A queue of CDL's libraries is brought over once, whoever dies in between. */
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { fsck } from "@sluice/fsck";
-import { initTree, parseBatchId, parseJobId, paths, type QueueContext, readBatch, readJob } from "@sluice/queue-core";
+import {
+  cleanUpBatch,
+  findJobId,
+  initTree,
+  parseBatchId,
+  parseJobId,
+  parseJobUuid,
+  paths,
+  type QueueContext,
+  readBatch,
+  readJob,
+} from "@sluice/queue-core";
 import { cdlWriter, claimJob, testWorker, testZooKeeper, tree } from "@sluice/testkit";
 import {
   bring,
@@ -104,6 +115,34 @@ describe("where it stands", () => {
       minted_by: "ezid",
       primary_id: "ark:/99999/fk4one",
     });
+  });
+
+  test("jobs are found under their old UUIDs, and their entries go with them", async () => {
+    const again = await old.cdl.createJob({
+      batch: old.batch,
+      configuration: oldConfiguration(5),
+      status: "Completed",
+    });
+    await bring(ctx, ctx.session);
+    const [first, second] = [old.jobs["Downloading"]!, again];
+    expect(await findJobId(ctx.session, parseJobUuid(`jid-${uuid(5)}`)!)).toBe(first < second ? first : second);
+    expect(await findJobId(ctx.session, parseJobUuid(`jid-${uuid(77)}`)!)).toBeNull();
+    expect(await findingsIn(ctx)).toEqual([]);
+    expect(await ctx.session.children(paths.jobUuids)).toMatchObject({ value: { stat: { numChildren: 12 } } });
+  });
+
+  test("the entry of an old name goes with its batch", async () => {
+    const { cdl } = old;
+    const batch = await cdl.createBatch({
+      submission: { profile: "p", type: "file", filename: "x" },
+      status: "Completed",
+    });
+    await cdl.createJob({ batch, configuration: oldConfiguration(40), status: "Completed" });
+    await bring(ctx, ctx.session);
+    const name = parseJobUuid(`jid-${uuid(40)}`)!;
+    expect(await findJobId(ctx.session, name)).not.toBeNull();
+    expect(await cleanUpBatch(ctx, parseBatchId(batch)!)).toEqual({ kind: "cleaned", jobs: 1 });
+    expect(await ctx.session.exists(paths.importedJob(name))).toMatchObject({ value: null });
   });
 
   test("what was processed and not stored is stored, what was stored is not stored again", async () => {

@@ -2,9 +2,9 @@
  * Taking away what is over. Sweeps hold no lock: idempotent multis that check the status they rely on, about ten jobs
  * each (one by one took 18 minutes for 100,000 jobs; larger ones stall everybody else).
  */
-import type { Op, Read } from "@sluice/zookeeper";
+import type { Op, Read, ReadAnswer } from "@sluice/zookeeper";
 import type { QueueContext } from "./context.ts";
-import { type BatchId, type JobId, parseJobId } from "./ids.ts";
+import { type BatchId, isOthersUuid, type JobId, parseJobId, parseJobUuid } from "./ids.ts";
 import { deleteOp } from "./job-ops.ts";
 import { keepKeyOps } from "./kept-keys.ts";
 import { nodeOf } from "./nodes.ts";
@@ -150,7 +150,23 @@ async function removeJobOps(
     ops.push(deleteOp(path, answer.node.stat.version));
   }
   ops.push(deleteOp(paths.job(id)));
-  return ops;
+  const named = await importedNameOps(ctx, id, answers.value[names.indexOf(paths.jobConfiguration(id))]);
+  return named === null ? null : [...ops, ...named];
+}
+
+/** The entry by which an imported job is found under its old name; null = no answer. */
+async function importedNameOps(
+  { session }: QueueContext,
+  id: JobId,
+  configuration: ReadAnswer | undefined,
+): Promise<readonly Op[] | null> {
+  const read = configuration?.kind === "node" ? records.jobConfiguration.decode(configuration.node.data) : null;
+  const uuid = parseJobUuid((read?.ok === true ? read.value.jobID : undefined) ?? "");
+  if (uuid === null || !isOthersUuid(uuid)) return [];
+  const node = await session.get(paths.importedJob(uuid));
+  if (!node.ok) return node.code === "NO_NODE" ? [] : null;
+  const named = records.jid.decode(node.value.data);
+  return named.ok && named.value === id ? [deleteOp(paths.importedJob(uuid), node.value.stat.version)] : [];
 }
 
 async function removeBatch(

@@ -90,6 +90,10 @@ export type JobPointer =
   | { readonly kind: "number"; readonly id: JobId }
   | { readonly kind: "row"; readonly batch: BatchId; readonly row: number };
 
+/** Made by others: Merritt's are random, and say nothing. */
+export const isOthersUuid = (uuid: JobUuid): boolean => uuid[OUR_VERSION_AT] !== "8";
+const OUR_VERSION_AT = "jid-00000000-0000-".length;
+
 /** Where a job of this name is, if it is there: whoever reads it compares the name. */
 export function whereIsJob(uuid: JobUuid): JobPointer {
   const hex = uuid.slice("jid-".length).replaceAll("-", "");

@@ -34,6 +34,7 @@ export {
   parseBatchId,
   parseBatchUuid,
   parseJobId,
+  isOthersUuid,
   parseJobUuid,
 } from "./ids.ts";
 export type { BatchId, BatchUuid, JobId, JobUuid } from "./ids.ts";

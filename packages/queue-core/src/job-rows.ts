@@ -4,7 +4,16 @@
  */
 import type { Session } from "@sluice/zookeeper";
 import type { Batch, JobSpec } from "./batch.ts";
-import { type BatchId, type JobId, jobId, jobNumber, type JobUuid, jobUuidOfRow, whereIsJob } from "./ids.ts";
+import {
+  type BatchId,
+  isOthersUuid,
+  type JobId,
+  jobId,
+  jobNumber,
+  type JobUuid,
+  jobUuidOfRow,
+  whereIsJob,
+} from "./ids.ts";
 import { paths } from "./paths.ts";
 import { type Expansion, records } from "./records.ts";
 
@@ -47,8 +56,15 @@ export function jobOfRow({ created, numbers = [] }: Pick<Expansion, "created" | 
 
 /** The number under which a job of this name would be; null: there is none, or no answer. */
 export async function findJobId(session: Pick<Session, "get">, uuid: JobUuid): Promise<JobId | null> {
+  if (isOthersUuid(uuid)) return await findImported(session, uuid);
   const where = whereIsJob(uuid);
   return where.kind === "number" ? where.id : await findRow(session, where.batch, where.row);
+}
+
+async function findImported(session: Pick<Session, "get">, uuid: JobUuid): Promise<JobId | null> {
+  const node = await session.get(paths.importedJob(uuid));
+  const id = node.ok ? records.jid.decode(node.value.data) : null;
+  return id?.ok === true ? id.value : null;
 }
 
 async function findRow(session: Pick<Session, "get">, batch: BatchId, row: number): Promise<JobId | null> {

@@ -2,7 +2,7 @@
  * Every znode path, and the parser of every name that we list. No other file spells a path.
  * The paths outside /fleet are CDL's; what is ours stands under /fleet and nowhere else.
  */
-import { type BatchId, type BatchUuid, type JobId, parseBatchId, parseJobId } from "./ids.ts";
+import { type BatchId, type BatchUuid, type JobId, type JobUuid, parseBatchId, parseJobId } from "./ids.ts";
 import {
   BATCH_STATES,
   type BatchState,
@@ -96,6 +96,9 @@ export const paths = {
   dueBatch: (id: BatchId) => `/fleet/batches/due/${id}`,
   cleanUps: "/fleet/clean-ups",
   cleanUp: (id: BatchId) => `/fleet/clean-ups/${id}`,
+  /** Names outside of jobs that were imported: their UUIDs do not say where the jobs are. */
+  jobUuids: "/fleet/job-uuids",
+  importedJob: (uuid: JobUuid) => `/fleet/job-uuids/${uuid}`,
   expansions: "/fleet/expansion",
   expansion: (id: BatchId) => `/fleet/expansion/${id}`,
   holds: "/fleet/holds",
@@ -165,6 +168,7 @@ export const DIRECTORIES: readonly string[] = [
   ...BATCH_STATES.map(paths.fleetBatchQueue),
   paths.dueBatches,
   paths.cleanUps,
+  paths.jobUuids,
   paths.expansions,
   paths.pausedStages,
   paths.drains,

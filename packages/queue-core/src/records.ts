@@ -4,7 +4,7 @@
  * Reading is tolerant: states in any case, both names of a key, unknown keys kept where CDL's libraries put their own.
  * Writing is exact: the keys of the table, in this order.
  */
-import { parseBatchId } from "./ids.ts";
+import { parseBatchId, parseJobId } from "./ids.ts";
 import {
   JobStatusSchema,
   BatchStatusSchema,
@@ -158,6 +158,7 @@ export const records = {
   counter: count("counter"),
   layout: count("layout"),
   bid: textRecord("bid", parseBatchId, (value) => value),
+  jid: textRecord("jid", parseJobId, (value) => value),
   fleetId: textRecord(
     "fleet id",
     (raw) => (raw === "" ? null : raw),

@@ -95,6 +95,7 @@ export const ZNODES: readonly ZnodeRow[] = [
   ),
   row("/fleet/batches/due/BID", null, "the worker that ends the last job; taken away by the reporter"),
   row("/fleet/clean-ups/BID", null, "operators: a clean-up before its time; taken away by the reporter"),
+  row("/fleet/job-uuids/UUID", "JID", "an import, for jobs whose UUIDs do not tell where they are"),
   row("/fleet/expansion/BID", ExpansionSchema, "batch-intake with every chunk; reporter with every report"),
   row("/fleet/holds", "a counter", "every hold, release, pause and resume"),
   row("/fleet/space", "a counter", "provisioner, with every admission"),
