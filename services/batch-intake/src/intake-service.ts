@@ -33,6 +33,7 @@ import { openPayloads } from "./files/payloads.ts";
 import { makeApp } from "./http/app.ts";
 import { openWall } from "./http/open-wall.ts";
 import type { Archive } from "./http/reading/lookup.ts";
+import { openMerritt } from "./http/merritt/open-merritt.ts";
 import { openReading } from "./http/reading/open-reading.ts";
 import { makeIntakeQueue } from "./intake-queue.ts";
 import { countStreams } from "./gauges.ts";
@@ -198,6 +199,7 @@ function submissionServer(
     hostname,
     version: config.SLUICE_VERSION,
     reading,
+    merritt: openMerritt({ queue, profiles, nowMs: clock.nowMs }),
     wall,
     callerById: (id) => wall.authenticator.callerById(id),
     onScheduleRefused: (schedule, why) => {

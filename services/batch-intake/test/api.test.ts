@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { DOCS_PATHS, expressPath, type OpenApiDocument } from "@sluice/http-api";
+import { OPEN_PATHS } from "../src/http/merritt/serve-state.ts";
 import { makeApp } from "../src/http/app.ts";
 import { startApp } from "./http-support.ts";
 import { makeCleanups } from "./support.ts";
@@ -35,7 +36,7 @@ describe("the API's document", () => {
     const registered = stack.flatMap(({ route }) =>
       route === undefined ? [] : Object.keys(route.methods).map((method) => `${method} ${route.path}`),
     );
-    const docs = DOCS_PATHS.map((path) => `get ${path}`);
+    const docs = [...DOCS_PATHS, ...OPEN_PATHS].map((path) => `get ${path}`);
     expect(registered.sort()).toEqual([...described, ...docs].sort());
     expect(described).toContain("get /v1/batches/:id/events");
   });

@@ -128,6 +128,15 @@ function quotasOver(quota: Partial<QuotaLimits>): Quotas {
   });
 }
 
+const NO_MERRITT: HttpDeps["merritt"] = {
+  startedAtMs: 0,
+  fleet: () => null,
+  holds: () => Promise.resolve(null),
+  setHold: () => Promise.resolve({ kind: "lost" }),
+  releaseHold: () => Promise.resolve({ kind: "lost" }),
+  profiles: () => [],
+};
+
 /** As with AUTH=off. */
 export const OPEN_TO_ALL: Authenticator = { authenticate: () => Promise.resolve({ kind: "caller", caller: ANYBODY }) };
 
@@ -139,6 +148,7 @@ export async function startApp(
   schedules: HttpDeps["schedules"] = null,
   quota: Partial<QuotaLimits> = {},
   callerById: HttpDeps["callerById"] | null = null,
+  merritt: HttpDeps["merritt"] | null = null,
 ) {
   const root = await temporaryFolder(cleanups);
   const queue = fakeQueue();
@@ -159,6 +169,7 @@ export async function startApp(
     hostname: "intake.example",
     version: "1.2.3",
     reading: readingOf(queue, backlog),
+    merritt: merritt ?? NO_MERRITT,
     wall: { authenticator: OPEN_TO_ALL, callsPerMinute: 100_000, hosts: "any", ...wall },
     trustedProxies: [],
     schedules,

@@ -1,6 +1,7 @@
 /** Every operation of the service; routes and documentation are made from this list. */
 import { type OpenApiDocument, openApiDocument, type Operation } from "@sluice/http-api";
 import type { HttpDeps } from "./deps.ts";
+import { merrittOperations } from "./merritt/admin-operations.ts";
 import { posterOperations } from "./poster-operations.ts";
 import { readingOperations } from "./reading/operations.ts";
 import { scheduleOperations } from "./schedule-operations.ts";
@@ -11,6 +12,7 @@ export const intakeOperations = (deps: HttpDeps): readonly Operation[] => [
   ...scheduleOperations(deps),
   ...readingOperations(deps.reading),
   ...posterOperations(deps),
+  ...merrittOperations(deps),
 ];
 
 export const intakeDocument = (operations: readonly Operation[], version: string): OpenApiDocument =>
@@ -27,6 +29,8 @@ export const intakeDocument = (operations: readonly Operation[], version: string
         Schedules: "A deposit for later, or for again and again.",
         Jobs: "A job brings one object into the store and the inventory.",
         "Merritt's form": "For clients that were written for Merritt.",
+        "Merritt's admin tool":
+          "What it asks an ingest service, where that has a meaning here. `GET /state` and `/help` need no token.",
       },
     },
     operations,

@@ -2,6 +2,7 @@ import { addOperations, createApp, type Forbidden, serveDocs, wall } from "@slui
 import type { Express } from "express";
 import { intakeDocument, intakeOperations } from "./api.ts";
 import type { HttpDeps } from "./deps.ts";
+import { serveState } from "./merritt/serve-state.ts";
 
 export function makeApp(deps: HttpDeps): Express {
   const onError = (error: unknown, requestId: string): void =>
@@ -12,6 +13,8 @@ export function makeApp(deps: HttpDeps): Express {
   return createApp({ onError, onForbidden, trustedProxies: deps.trustedProxies }, (app) => {
     // Anybody may link to the documentation.
     serveDocs(app, intakeDocument(operations, deps.version));
+    // Monitors have no token.
+    serveState(app, deps);
     app.use(...wall(deps.wall));
     addOperations(app, operations);
   });

@@ -11,6 +11,7 @@ import type { Backlog } from "../journal/backlog.ts";
 import { type FieldProblem, WHOLE } from "../submission/field-problem.ts";
 import type { OverQuota, Quotas } from "../quota/quotas.ts";
 import type { ScheduleRefusal, SchedulePorts } from "../submission/schedule.ts";
+import type { MerrittPorts } from "./merritt/deps.ts";
 import type { ReadingDeps } from "./reading/deps.ts";
 
 /** Of one form. */
@@ -36,6 +37,7 @@ export interface HttpDeps extends AcceptPorts, SchedulePorts {
   /** Of the software, for the documentation. */
   readonly version: string;
   readonly reading: ReadingDeps;
+  readonly merritt: MerrittPorts;
   /** Who asks, and how often. */
   readonly wall: WallOptions;
   /** Who has this id now. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FORM_NAMES } from "../submission/form-request.ts";
-import { RESPONSE_FORMS } from "./batch-state.ts";
+import { RESPONSE_FORMS } from "./merritt/elements.ts";
 
 const text = z.string().optional();
 

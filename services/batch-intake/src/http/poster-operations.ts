@@ -6,7 +6,8 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import type { FieldProblem } from "../submission/field-problem.ts";
 import { FORM_NAMES, requestOfForm, unknownFields } from "../submission/form-request.ts";
-import { CONTENT_TYPES, parseResponseForm, printBatchState, RESPONSE_FORMS, type ResponseForm } from "./batch-state.ts";
+import { printBatchState } from "./batch-state.ts";
+import { CONTENT_TYPES, RESPONSE_FORMS, type ResponseForm, responseFormOf } from "./merritt/elements.ts";
 import type { HttpDeps } from "./deps.ts";
 import { IdempotencyHeaders } from "./idempotency-key.ts";
 import { PosterFormSchema } from "./poster-form.ts";
@@ -116,11 +117,6 @@ function formProblem(req: Request, fields: FormFields): readonly FieldProblem[] 
   return [{ field: FORM_NAMES.response_form, detail: `expected ${RESPONSE_FORMS.join(", ")}` }];
 }
 
-/** The field counts, then what the client accepts, then XML. null = a form that we do not speak. */
-function responseForm(req: Request, fields: FormFields): ResponseForm | null {
-  const given = fields.get(FORM_NAMES.response_form) ?? "";
-  if (given.trim() !== "") return parseResponseForm(given);
-  const accepted = req.accepts(["application/xml", "text/xml", "application/json", "text/x-anvl", "text/anvl"]);
-  if (accepted === "application/json") return "json";
-  return accepted === "text/x-anvl" || accepted === "text/anvl" ? "anvl" : "xml";
-}
+/** null = a form that we do not speak. */
+const responseForm = (req: Request, fields: FormFields): ResponseForm | null =>
+  responseFormOf(req, fields.get(FORM_NAMES.response_form) ?? "");

@@ -1,0 +1,90 @@
+/** What Merritt has, as mrt-zk's states.yml and mrt-ingest's endpoints say: the page about it leaves nothing out. */
+export const MERRITTS_JOB_STATES: Readonly<Record<string, readonly string[]>> = {
+  Pending: ["Held", "Estimating", "Failed"],
+  Held: ["Pending", "Deleted"],
+  Estimating: ["Provisioning", "Failed"],
+  Provisioning: ["Downloading", "Failed"],
+  Downloading: ["Processing", "Failed"],
+  Processing: ["Storing", "Failed"],
+  Storing: ["Recording", "Failed"],
+  Recording: ["Notify", "Failed"],
+  Notify: ["Completed", "Failed"],
+  Failed: [
+    "Pending",
+    "Estimating",
+    "Provisioning",
+    "Downloading",
+    "Processing",
+    "Storing",
+    "Recording",
+    "Notify",
+    "Deleted",
+  ],
+  Completed: [],
+  Deleted: [],
+};
+
+export const MERRITTS_BATCH_STATES: Readonly<Record<string, readonly string[]>> = {
+  Pending: ["Held", "Processing"],
+  Held: ["Pending", "Deleted"],
+  Processing: ["Reporting", "Failed"],
+  Reporting: ["Completed", "Failed"],
+  Failed: ["UpdateReporting", "Deleted"],
+  UpdateReporting: ["Completed", "Failed"],
+  Completed: [],
+  Deleted: [],
+};
+
+const OBJECT = "/{scheme}/{shoulder}/{objectid}";
+
+export const MERRITTS_ENDPOINTS: readonly string[] = [
+  ...["submit", "add", "update"].flatMap((verb) => [`POST /poster/${verb}`, `POST /poster/${verb}${OBJECT}`]),
+  ...["", "/poster", "/admin"].flatMap((servlet) => [`GET ${servlet}/state`, `GET ${servlet}/help`]),
+  "GET /admin/profiles",
+  "GET /admin/profiles-full",
+  "GET /admin/profile/{profile}",
+  "GET /admin/bids/{days}",
+  "GET /admin/bid/{id}",
+  "GET /admin/bid/{id}/{days}",
+  "GET /admin/queues",
+  "GET /admin/queue",
+  "GET /admin/queue/{queue}",
+  "GET /admin/jid-erc/{bid}/{jid}",
+  "GET /admin/jid-file/{bid}/{jid}",
+  "GET /admin/jid-manifest/{bid}/{jid}",
+  "POST /admin/profile/{type}",
+  ...["freeze", "thaw"].flatMap((verb) => [
+    `POST /admin/submissions/${verb}`,
+    `POST /admin/submission/${verb}/{collection}`,
+  ]),
+];
+
+/** One that a profile may hold, of each kind. */
+export const MERRITTS_PROFILE_KEYS: readonly string[] = [
+  "ProfileID",
+  "ProfileDescription",
+  "Identifier-scheme",
+  "Identifier-namespace",
+  "Collection.1",
+  "Type",
+  "Role",
+  "Aggregate",
+  "Owner",
+  "Notification.1",
+  "NotificationSuppression",
+  "NotificationType",
+  "NotificationFormat",
+  "StorageService",
+  "StorageNode",
+  "ObjectMinterURL",
+  "CallbackURL",
+  "Priority",
+  "Context",
+  "EZID_co-owner",
+  "SuppressDublinCoreLocalID",
+  "CreationDate",
+  "ModificationDate",
+  "HandlerQueue.1",
+  "HandlerNotify.1",
+  "HandlerProcess.1",
+];
