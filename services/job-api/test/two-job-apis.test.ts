@@ -125,14 +125,15 @@ test("how many jobs could run, and how long the oldest could, is exported: for r
   const before = await read();
   const http = httpOf(one());
   await http.text("POST", "/scaled/job/resize/add", "1\n2\n3\n");
-  await http.ask("POST", "/v1/tenants/scaled/commands/CreateJob", { name: "own" });
+  // More than those of the tests before, of which some may be counted still though they are taken.
+  const own = Array.from({ length: 10 }, () => ({ name: "own" }));
+  await http.ask("POST", "/v1/tenants/scaled/commands/CreateJobs", { jobs: own });
   await http.ask("POST", "/v1/tenants/system/commands/CreateJob", { name: "fleet/x", firstRun: "2026-01-01 00:00:00" });
   const after = await waitFor(async () => {
     const now = await read();
     // Leases of the tests before this one may still run out, and add to it.
-    return now["runners"]! >= before["runners"]! + 4 && now;
+    return now["runners"]! >= before["runners"]! + 4 && now["workers"]! > before["workers"]! && now;
   });
-  expect(after["workers"]).toBeGreaterThan(before["workers"]!);
   expect(after["age"]).toBeGreaterThan(86_400);
 });
 
