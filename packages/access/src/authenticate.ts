@@ -2,7 +2,7 @@
 import type { Caller } from "./caller.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { parseToken, secretMatches } from "./token.ts";
-import { scopeOf, tenantsOf } from "./token-record.ts";
+import { scopeOf, stagesOf, tenantsOf, type TokenRecord } from "./token-record.ts";
 import type { TokenSource } from "./token-source.ts";
 
 export type Authentication =
@@ -81,9 +81,7 @@ async function checkToken(
   if (found === "none" || found === "revoked" || !secretMatches(secret, found.hash))
     return { kind: "refused", why: UNKNOWN, tokenId: id };
   if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `the token expired at ${found.expires}` };
-  const { name, role } = found;
-  const caller = { id: `token:${id}`, name, role, scope: scopeOf(found), tenants: tenantsOf(found) };
-  return { kind: "caller", caller };
+  return { kind: "caller", caller: callerOfToken(`token:${id}`, found) };
 }
 
 const OF_TOKENS = "token:";
@@ -97,6 +95,14 @@ async function lookUp(tokens: TokenSource, callerId: string, nowMs: number): Pro
   if (found === "silence") return { kind: "silence" };
   if (typeof found === "string") return { kind: "refused", why: "their token was revoked" };
   if (Date.parse(found.expires) <= nowMs) return { kind: "refused", why: `their token expired at ${found.expires}` };
-  const { name, role } = found;
-  return { kind: "caller", caller: { id: callerId, name, role, scope: scopeOf(found), tenants: tenantsOf(found) } };
+  return { kind: "caller", caller: callerOfToken(callerId, found) };
 }
+
+const callerOfToken = (id: string, found: TokenRecord): Caller => ({
+  id,
+  name: found.name,
+  role: found.role,
+  scope: scopeOf(found),
+  tenants: tenantsOf(found),
+  stages: stagesOf(found),
+});

@@ -1,6 +1,6 @@
 import { type Permission, type PermissionRow, PERMISSIONS, type Role } from "./roles.ts";
 
-/** Collections (profiles' names), or tenants of the job queue; "all" is not bound to any. */
+/** Collections (profiles' names), tenants of the job queue, or stages; "all" is not bound to any. */
 export type Scope = "all" | readonly string[];
 
 /** Whoever has shown who they are. */
@@ -14,6 +14,8 @@ export interface Caller {
   readonly scope: Scope;
   /** Of the job queue. */
   readonly tenants: Scope;
+  /** Whose jobs they may work through the stage API; absent = of none. */
+  readonly stages?: Scope;
 }
 
 export type Allowed = { readonly ok: true } | { readonly ok: false; readonly why: string };

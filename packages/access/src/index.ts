@@ -1,11 +1,22 @@
-export { isRole, PEOPLES_ROLES, PERMISSIONS, type Permission, type Role, ROLES, SERVICES_ROLES } from "./roles.ts";
+export {
+  isRole,
+  PEOPLES_ROLES,
+  PERMISSIONS,
+  type Permission,
+  type Role,
+  ROLES,
+  SERVICES_ROLES,
+  WORKERS_ROLES,
+} from "./roles.ts";
 export { type Allowed, type Caller, inScope, may, type Scope } from "./caller.ts";
 export { mintRoleTokens, type RoleTokens, type RoleTokensOptions } from "./role-tokens.ts";
 export { hashSecret, type MintedToken, mintToken, parseToken, type PresentedToken, redactTokens } from "./token.ts";
 export {
   EVERY_COLLECTION,
+  EVERY_STAGE,
   EVERY_TENANT,
   scopeOf,
+  stagesOf,
   tenantsOf,
   type TokenRecord,
   TokenRecordSchema,

@@ -3,7 +3,7 @@ import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerif
 import { z } from "zod";
 import type { Caller, Scope } from "./caller.ts";
 import { isRole, type Role } from "./roles.ts";
-import { defaultTenants, scopeOfNames } from "./token-record.ts";
+import { defaultStages, defaultTenants, scopeOfNames } from "./token-record.ts";
 
 export interface JwtSettings {
   readonly issuer: string;
@@ -124,6 +124,7 @@ export function callerOfClaims(claims: Readonly<Record<string, unknown>>, settin
       role,
       scope,
       tenants: tenants === undefined ? defaultTenants(role, scope) : scopeOfNames(namesOf(tenants)),
+      stages: defaultStages(role, scope),
     },
   };
 }

@@ -26,6 +26,7 @@ export const ANYBODY: Caller = {
   role: "admin",
   scope: "all",
   tenants: "all",
+  stages: "all",
 };
 
 export function openAccess({

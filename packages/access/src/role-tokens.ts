@@ -1,16 +1,20 @@
 /** A token for each role, for a fleet of one's own: the tokens to give away, and the file that services read. */
 import { mintToken } from "./token.ts";
 import { printTokenFile } from "./token-file.ts";
-import { EVERY_COLLECTION, EVERY_TENANT, type TokenRecord } from "./token-record.ts";
+import { EVERY_COLLECTION, EVERY_STAGE, EVERY_TENANT, type TokenRecord } from "./token-record.ts";
 import { PEOPLES_ROLES, type Role, ROLES } from "./roles.ts";
 
 /** Where jobs go that name no tenant. */
 const DEPOSITORS_TENANT = "default";
 
+type Bounds = Pick<TokenRecord, "collections" | "tenants" | "stages">;
+
 /** Services have what their role says. */
-function tenantsFor(role: Role): Pick<TokenRecord, "tenants"> {
-  if (role === "depositor") return { tenants: [DEPOSITORS_TENANT] };
-  return PEOPLES_ROLES.some((each) => each === role) ? { tenants: [EVERY_TENANT] } : {};
+function boundsOf(role: Role, depositorsCollection: string): Bounds {
+  if (role === "worker") return { collections: [], stages: [EVERY_STAGE] };
+  if (role === "depositor") return { collections: [depositorsCollection], tenants: [DEPOSITORS_TENANT] };
+  const isPeoples = PEOPLES_ROLES.some((each) => each === role);
+  return { collections: [EVERY_COLLECTION], ...(isPeoples ? { tenants: [EVERY_TENANT] } : {}) };
 }
 
 export type RoleTokens = Readonly<Record<Role, string>>;
@@ -32,8 +36,7 @@ export function mintRoleTokens(options: RoleTokensOptions): { readonly tokens: R
       id,
       name: `development ${role}`,
       role,
-      collections: [role === "depositor" ? depositorsCollection : EVERY_COLLECTION],
-      ...tenantsFor(role),
+      ...boundsOf(role, depositorsCollection),
       hash,
       created: new Date(nowMs).toISOString(),
       created_by: createdBy,

@@ -6,7 +6,9 @@ export const PEOPLES_ROLES = ["depositor", "viewer", "operator", "admin"] as con
  * intake and admin for what the fleet's own jobs do.
  */
 export const SERVICES_ROLES = ["scheduler", "runner", "maintainer"] as const;
-export const ROLES = [...PEOPLES_ROLES, ...SERVICES_ROLES] as const;
+/** Of other teams' programs, which work the jobs of their stages. */
+export const WORKERS_ROLES = ["worker"] as const;
+export const ROLES = [...PEOPLES_ROLES, ...SERVICES_ROLES, ...WORKERS_ROLES] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface PermissionRow {
@@ -73,6 +75,7 @@ export const PERMISSIONS = {
     wholeFleet: true,
     means: "run others' deposits for later, in their names",
   },
+  "work-stage": { roles: ["admin", "worker"], wholeFleet: false, means: "work the jobs of one's stages" },
   "mend-tree": { roles: ["admin"], wholeFleet: true, means: "repair and restore the tree" },
   "manage-tokens": { roles: ["admin"], wholeFleet: true, means: "make, list and revoke tokens" },
 } as const satisfies Readonly<Record<string, PermissionRow>>;

@@ -10,6 +10,7 @@ export type TokenRecord = z.infer<typeof TokenRecordSchema>;
 const EVERYTHING = "*";
 export const EVERY_COLLECTION = EVERYTHING;
 export const EVERY_TENANT = EVERYTHING;
+export const EVERY_STAGE = EVERYTHING;
 
 export const scopeOf = ({ collections }: Pick<TokenRecord, "collections">): Scope => scopeOfNames(collections);
 
@@ -28,6 +29,12 @@ export function defaultTenants(role: Role, scope: Scope): Scope {
   if (role === "scheduler") return [FLEETS_TENANT];
   return STAFF.includes(role) && scope === "all" ? "all" : [];
 }
+
+/** Whose jobs may be worked through the stage API. Nobody has a stage who was not given one, but admins of everything. */
+export const stagesOf = ({ stages, role, collections }: Pick<TokenRecord, "stages" | "role" | "collections">): Scope =>
+  stages === undefined ? defaultStages(role, scopeOf({ collections })) : scopeOfNames(stages);
+
+export const defaultStages = (role: Role, scope: Scope): Scope => (role === "admin" && scope === "all" ? "all" : []);
 
 /** Exported for claims, which say the same. */
 export const scopeOfNames = (names: readonly string[]): Scope => (names.includes(EVERYTHING) ? "all" : names);

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   COLLECTION_HELD: { status: 409, title: "The collection is held" },
   CONFIRMATION_NEEDED: { status: 409, title: "This must be confirmed" },
   REQUEST_IN_PROGRESS: { status: 409, title: "The same request is being worked on" },
+  CLAIM_LOST: { status: 410, title: "This claim no longer counts" },
   SCHEDULE_ENDED: { status: 410, title: "The schedule has ended" },
   PRECONDITION_FAILED: { status: 412, title: "It has changed meanwhile" },
   PAYLOAD_TOO_LARGE: { status: 413, title: "Too large" },

@@ -72,6 +72,7 @@ export interface Places {
 }
 
 export interface Settled {
+  readonly claimId: string;
   /** `lost`: what the handler said does not count. */
   readonly as: "done" | "park" | "retry" | "snooze" | "fail" | "quarantine" | "handback" | "lost";
   /** Where the job is now; null = as it was, or not known. */

@@ -64,7 +64,7 @@ class Caller {
 
 const guestOf = (worker: string, { duty }: Caller): Guest => ({
   ...{ stage: "recorder", worker, duty, concurrency: 100 },
-  ...{ host: "10.1.2.3", version: "java/1", url: "http://127.0.0.1:8083" },
+  ...{ host: "10.1.2.3", version: "java/1" },
 });
 
 /** A service without duties, and its way to hire. */
@@ -74,7 +74,7 @@ async function start(name = "stage-api"): Promise<{ running: RunningService; hir
     ({ hire } = parts);
     return [];
   };
-  const running = world.start(name, duties, { WORKER_ID: name });
+  const running = world.start(name, duties, { WORKER_ID: name }, { url: () => "http://127.0.0.1:8083" });
   await running.recorder.until("session");
   return { running, hire: (guest) => hire(guest) };
 }
@@ -93,8 +93,10 @@ describe("a worker elsewhere", () => {
     const { hire } = await start();
     const guest = await hired(hire, "java-1", new Caller());
     const node = records.worker.decode((await world.data(paths.worker("recorder", "java-1")))!);
-    const via = { worker: "stage-api", url: "http://127.0.0.1:8083" };
+    const via = { worker: "stage-api" };
     expect(node).toMatchObject({ ok: true, value: { host: "10.1.2.3", version: "java/1", pid: 0, via } });
+    const self = records.worker.decode((await world.data(paths.worker("stage-api", "stage-api")))!);
+    expect(self).toMatchObject({ value: { url: "http://127.0.0.1:8083" } });
     await guest.leave();
     expect(guest.over.aborted).toBe(true);
     expect(await workers()).toEqual([]);
@@ -114,7 +116,7 @@ describe("a worker elsewhere", () => {
     });
     first!.say(done());
     await waitFor(() => caller.settled.length === 1);
-    expect(caller.settled).toEqual([{ as: "done", to: "Notify", why: "" }]);
+    expect(caller.settled).toEqual([{ claimId: first!.ctx.claimId, as: "done", to: "Notify", why: "" }]);
     expect((await world.status(first!.job.id)).status).toBe("Notify");
     // A place that was given back is taken again: two in hand, of five.
     await caller.taken(3);
@@ -150,7 +152,7 @@ describe("a worker elsewhere", () => {
     const [first] = await caller.taken(1);
     first!.say(workerDied("its lease ran out"));
     const [, second] = await caller.taken(2);
-    expect(caller.settled).toEqual([{ as: "lost", to: null, why: "its lease ran out" }]);
+    expect(caller.settled).toMatchObject([{ as: "lost", to: null, why: "its lease ran out" }]);
     expect(second!.job).toMatchObject({ id, attempt: 2 });
     expect((await world.fleetJob(id!)).events.at(-1)).toMatchObject({ 2: "takeover", 5: "its worker java-1 was lost" });
     second!.say(retry("RECORD_FAILED", "no answer", 0));

@@ -100,3 +100,14 @@ export {
 export { JOBS } from "./jobs.ts";
 export { codeOfExit, codeOfRun, RUN_CODES, RunCode } from "./run-codes.ts";
 export { JOB_HOUSE, Purged } from "./job-house.ts";
+export {
+  ClaimView,
+  EndedClaim,
+  type ObjectLock,
+  STAGE_API,
+  STAGE_LIMITS,
+  StageChanges,
+  StageInfo,
+  StageJob,
+  StageTaken,
+} from "./stage-api.ts";

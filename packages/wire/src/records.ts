@@ -57,6 +57,7 @@ export const TokenView = z.object({
   role: z.enum(ROLES),
   collections: z.array(z.string()),
   tenants: z.array(z.string()).optional().describe("of the job queue; not said: by role and collections"),
+  stages: z.array(z.string()).optional().describe("whose jobs it may work; not said: none"),
   created: z.string(),
   created_by: z.string(),
   expires: z.string(),
@@ -70,17 +71,25 @@ export const TokenRequest = z
     role: z.enum(ROLES),
     collections: z
       .array(z.string().min(1).max(128), "name the collections, or `*` for all of them")
-      .describe("`*` for all of them; none for a token that is for the job queue alone"),
+      .describe("`*` for all of them; none for a token that is for the job queue or a stage alone"),
     tenants: z
       .array(z.string().regex(/^([a-z0-9-]{1,64}|\*)$/, "a tenant's name, or * for all"))
       .optional()
       .describe("of the job queue; without: all for staff of all collections, none for others"),
+    stages: z
+      .array(z.union([stage, z.literal("*")], "a stage's name, or * for all"))
+      .optional()
+      .describe("of a worker: the stages whose jobs it may work"),
     expires_in_days: z.number().int().min(1).max(3_650).default(90),
     reason,
   })
-  .refine(({ collections, tenants = [] }) => collections.length + tenants.length > 0, {
+  .refine(({ collections, tenants = [], stages = [] }) => collections.length + tenants.length + stages.length > 0, {
     path: ["collections"],
-    error: "name the collections, or `*` for all of them; only a token for the job queue, with tenants, has none",
+    error: "name the collections, or `*` for all of them; only a token for the job queue or for a stage has none",
+  })
+  .refine(({ role, stages = [] }) => (role === "worker") === stages.length > 0, {
+    path: ["stages"],
+    error: "a worker has stages, and nobody else has",
   });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 

@@ -1,5 +1,6 @@
 /** Tokens of people and programs. */
 import { ROLES } from "@sluice/access";
+import { STAGES } from "@sluice/queue-core";
 import { ADMIN, type TokenView } from "@sluice/wire";
 import { type Command, toAdmin } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
@@ -25,6 +26,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
           { title: "NAME", of: ({ name }) => name, flexible: true },
           { title: "ROLE", of: ({ role }) => role },
           { title: "COLLECTIONS", of: ({ collections }) => collections.join(","), flexible: true },
+          { title: "STAGES", of: ({ stages = [] }) => stages.join(","), wide: true },
           { title: "EXPIRES", of: ({ expires }) => expires },
           { title: "", of: ({ expired }) => (expired ? "expired" : ""), state: true },
           { title: "MADE BY", of: ({ created_by: by }) => by, wide: true },
@@ -48,7 +50,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
         value: "PROFILE",
         many: true,
         dynamic: "profile",
-        says: "for this collection, * for all of them; may be repeated; not needed with --tenant",
+        says: "for this collection, * for all of them; may be repeated; not needed with --tenant or --stage",
       },
       {
         name: "tenant",
@@ -56,27 +58,40 @@ export const TOKEN_COMMANDS: readonly Command[] = [
         many: true,
         says: "for this tenant of the job queue, * for all; may be repeated",
       },
+      {
+        name: "stage",
+        value: "STAGE",
+        many: true,
+        choices: STAGES,
+        says: "for a worker of this stage, through the stage API; may be repeated",
+      },
       { name: "days", value: "N", kind: "number", says: "until it expires; 90 if not given" },
       REASON,
       DRY_RUN,
     ],
-    examples: ['token create ada --role depositor --collection sluice_demo_content --reason "new depositor"'],
+    examples: [
+      'token create ada --role depositor --collection sluice_demo_content --reason "new depositor"',
+      'token create inventory-team --stage recorder --reason "their own recorder"',
+    ],
     async run(context) {
       const { given, printer, args } = context;
-      const role = ROLES.find((each) => each === given.text("role"));
+      const named = given.text("role") ?? (given.texts("stage").length > 0 ? "worker" : undefined);
+      const role = ROLES.find((each) => each === named);
       if (role === undefined) return stop(context, EXIT.usage, "which role?", `add --role ${ROLES.join("|")}`);
       const [name = ""] = args;
       const collections = await collectionsFor(context);
       if (!collections.ok) return collections.code;
-      const tenants = given.texts("tenant").length === 0 ? {} : { tenants: [...given.texts("tenant")] };
+      const bounds = {
+        collections: collections.value,
+        ...(given.texts("tenant").length === 0 ? {} : { tenants: [...given.texts("tenant")] }),
+        ...(given.texts("stage").length === 0
+          ? {}
+          : { stages: STAGES.filter((each) => given.texts("stage").includes(each)) }),
+      };
       const days = given.number("days") ?? 90;
       if (given.has("dry-run")) {
-        const raw = { name, role, collections: collections.value, ...tenants, expires_in_days: days };
-        printer.done(
-          raw,
-          name,
-          `would make a token for ${name}: ${scopeText(role, collections.value, given.texts("tenant"))}, for ${days} days`,
-        );
+        const raw = { name, role, ...bounds, expires_in_days: days };
+        printer.done(raw, name, `would make a token for ${name}: ${scopeText(role, bounds)}, for ${days} days`);
         return EXIT.ok;
       }
       const reason = await reasonFor(context);
@@ -84,8 +99,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
       const body = {
         name,
         role,
-        collections: collections.value,
-        ...tenants,
+        ...bounds,
         expires_in_days: days,
         reason: reason.value,
       };
@@ -93,7 +107,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
       if (!answer.ok) return refuse(context, answer);
       printer.done(answer.value, answer.value.id, answer.value.token);
       printer.note(
-        `Token ${answer.value.id} for ${name}: ${scopeText(role, collections.value, given.texts("tenant"))}, until ${answer.value.expires}. It is shown this once and kept nowhere.`,
+        `Token ${answer.value.id} for ${name}: ${scopeText(role, bounds)}, until ${answer.value.expires}. It is shown this once and kept nowhere.`,
       );
       return EXIT.ok;
     },
@@ -127,7 +141,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
 async function collectionsFor(context: Context): Promise<Asked<string[]>> {
   const { given, io } = context;
   const named = [...given.texts("collection")];
-  if (named.length > 0 || given.texts("tenant").length > 0) return { ok: true, value: named };
+  if (named.length + given.texts("tenant").length + given.texts("stage").length > 0) return { ok: true, value: named };
   const typed = io.ask === null ? "" : await io.ask("Collections, separated by commas (* for all of them): ");
   const value = typed.split(/[\s,]+/).filter((each) => each !== "");
   if (value.length > 0) return { ok: true, value };
@@ -135,8 +149,15 @@ async function collectionsFor(context: Context): Promise<Asked<string[]>> {
   return { ok: false, code: stop(context, EXIT.usage, "which collections?", advice) };
 }
 
-function scopeText(role: string, collections: readonly string[], tenants: readonly string[]): string {
+interface Bounds {
+  readonly collections: readonly string[];
+  readonly tenants?: readonly string[];
+  readonly stages?: readonly string[];
+}
+
+function scopeText(role: string, { collections, tenants = [], stages = [] }: Bounds): string {
   const of = collections.includes("*") ? "all collections" : collections.join(", ");
   const tenant = tenants.length === 0 ? "" : `tenant ${tenants.join(", ")}`;
-  return `${role} of ${[of, tenant].filter((each) => each !== "").join(" and ")}`;
+  const stage = stages.length === 0 ? "" : `stage ${stages.join(", ")}`;
+  return `${role} of ${[of, tenant, stage].filter((each) => each !== "").join(" and ")}`;
 }

@@ -140,7 +140,8 @@ export function stillCheck(caller: Caller, ask: () => Promise<Authentication>): 
   };
 }
 
-const rightsOf = ({ id, role, scope, tenants }: Caller): string => JSON.stringify([id, role, scope, tenants]);
+const rightsOf = ({ id, role, scope, tenants, stages = [] }: Caller): string =>
+  JSON.stringify([id, role, scope, tenants, stages]);
 
 /** Lets pass whose role has the permission, or the other one. */
 export const allow =

@@ -46,8 +46,10 @@ export const WorkerSchema = z.looseObject({
   session_timeout_ms: z.number().min(0).optional(),
   /** Sweeps that hang in this process: another one does them. */
   hung: z.array(z.string()).optional(),
-  /** A worker elsewhere, of which another process claims in its name: that process, and where it is asked. */
-  via: z.looseObject({ worker: text, url: text }).optional(),
+  /** Where others of its kind reach it, if they have to. */
+  url: text.optional(),
+  /** Of a worker elsewhere: the process that claims in its name. */
+  via: z.looseObject({ worker: text }).optional(),
   /** By job in hand; only for people, so what cannot be read is left out. */
   progress: z.record(z.string(), WorkerProgressSchema).optional().catch(undefined),
 });

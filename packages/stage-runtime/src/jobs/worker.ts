@@ -74,7 +74,8 @@ export class JobWorker {
     if (!isLost(scope)) scope.claims.ended(task.loaded.job.id);
     observeSettled(scope, task, settlement);
     const why = settlement.as === "lost" ? settlement.why : reasonOf(settlement.verdict);
-    this.#parts.duty.settled?.(task.loaded.job, { as: settlement.as, to: settlement.to, why });
+    const { job, lease } = task.loaded;
+    this.#parts.duty.settled?.(job, { claimId: lease.claim, as: settlement.as, to: settlement.to, why });
   }
 
   async #verdict(task: JobTask): Promise<Verdict> {

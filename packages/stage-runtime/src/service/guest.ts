@@ -18,8 +18,6 @@ export interface Guest {
   /** For people: where it asks from, and what it says it is. */
   readonly host: string;
   readonly version: string;
-  /** Where this process is asked by others like it. */
-  readonly url: string;
 }
 
 export interface HiredGuest {
@@ -52,7 +50,7 @@ export class GuestRun implements HiredGuest {
   constructor(guest: Guest, parts: GuestParts) {
     this.#guest = guest;
     this.#parts = parts;
-    const { worker, concurrency, host, version, url } = guest;
+    const { worker, concurrency, host, version } = guest;
     this.#registration = new Registration({
       scope: parts.scope,
       version,
@@ -63,7 +61,7 @@ export class GuestRun implements HiredGuest {
         parts.scope.log.warn({ worker, problem }, "a worker elsewhere cannot be registered");
       },
       over: parts.over,
-      remote: { host, concurrency, via: { worker: parts.self, url } },
+      remote: { host, concurrency, via: { worker: parts.self } },
     });
     this.entered = this.#enter();
   }

@@ -55,6 +55,8 @@ export interface ServiceOptions {
   readonly extraServers?: (parts: ServiceParts) => readonly ExtraServer[];
   /** Of a service that is of use without ZooKeeper too: it is ready as long as this is ok, and never when it is not. */
   readonly standIn?: () => StandIn;
+  /** Where others of its kind reach it; stands in its worker's node. Asked for when its servers listen. */
+  readonly url?: () => string;
   /** What it keeps outside the tree, each of one fleet: asked for after `duties`, checked before any work. */
   readonly stamped?: () => readonly StampedPart[];
   /** Closes what `duties` opened (a database), after the last handler has returned. */

@@ -35,6 +35,7 @@ export interface RegistrationParts {
   /** Random, made once by this process. */
   readonly instance: string;
   readonly isDraining: () => boolean;
+  readonly url?: string | undefined;
   /** Another worker has our name, and lives: neither would know its own claims from the other's. */
   readonly onNameTaken: (problem: string) => void;
   /** The worker's end, if it may come before that of the session. */
@@ -230,7 +231,7 @@ export class Registration {
   }
 
   #record(): WorkerRecord {
-    const { scope, version, instance, isDraining, remote } = this.#parts;
+    const { scope, version, instance, isDraining, remote, url } = this.#parts;
     const hung = scope.hung.list();
     const { user, system } = process.cpuUsage();
     const jobs = scope.inHand.list().slice(0, SHOWN_JOBS_MAX);
@@ -247,6 +248,7 @@ export class Registration {
       draining: isDraining(),
       instance,
       session_timeout_ms: scope.queue.session.timeoutMs,
+      ...(url === undefined ? {} : { url }),
       ...(remote === undefined ? {} : { ...remote, pid: 0, cpu_seconds: 0, memory_bytes: 0 }),
       ...(hung.length === 0 ? {} : { hung: [...hung] }),
       ...(progress.length === 0 ? {} : { progress: Object.fromEntries(progress) }),

@@ -199,6 +199,7 @@ export class Service {
       stopping: this.#stopping.signal,
       aborting: this.#aborting.signal,
       isDraining: () => this.#life.state === "draining",
+      url: () => this.#options.url?.(),
       door: this.#door,
       acceptFleetId: (found) => {
         this.#fleetId ??= found;

@@ -46,6 +46,8 @@ export interface SessionRunParts {
   readonly stopping: AbortSignal;
   readonly aborting: AbortSignal;
   readonly isDraining: () => boolean;
+  /** Where others of its kind reach this process. */
+  readonly url: () => string | undefined;
   readonly door: TreeDoor;
   /** Compares the tree's name with the one this process knows; false = another tree, the service ends. */
   readonly acceptFleetId: (fleetId: string) => boolean;
@@ -126,6 +128,7 @@ export class SessionRun {
       version: this.#parts.config.SLUICE_VERSION,
       instance: this.#parts.instance,
       isDraining: this.#parts.isDraining,
+      url: this.#parts.url(),
       onNameTaken: this.#parts.onNameTaken,
     });
     if (!(await registration.enter())) return false;

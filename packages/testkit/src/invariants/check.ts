@@ -2,7 +2,7 @@
  * Replays a transaction log and checks the invariants of the queue after every transaction. Incremental: a rule looks
  * only at the jobs and batches that a transaction touched, so the cost grows with the log, not with the tree.
  */
-import { meaningOf, paths, STAGES, type Stage } from "@sluice/queue-core";
+import { jobRow, meaningOf, paths, STAGES, type Stage } from "@sluice/queue-core";
 import { hex, readTransactions } from "../transaction-log.ts";
 import { isUnder, type LoggedOp, type Transaction } from "../transaction.ts";
 import { BATCH_RULES } from "./batch-rules.ts";
@@ -48,7 +48,8 @@ export const checkInvariants = (options: CheckOptions & { readonly logDir: strin
 /** `history` is gone through twice: a session may write before it registers the worker that tells its role. */
 export function checkTransactions(history: () => Iterable<Transaction>, options: CheckOptions = {}): CheckResult {
   const root = options.root ?? "/";
-  const roles = new Map([...rolesIn(history(), root), ...(options.roles ?? [])]);
+  const given = [...(options.roles ?? [])].map(([session, role]) => [session, new Set([role])] as const);
+  const roles = new Map([...rolesIn(history(), root), ...given]);
   const checker = new Checker(roles, options.beside ?? new Map());
   for (const transaction of history()) checker.take(below(transaction, root));
   if (options.atRest === true) checker.checkRest();
@@ -67,13 +68,15 @@ function below(transaction: Transaction, root: string): Transaction {
   return { ...transaction, ops };
 }
 
-function rolesIn(history: Iterable<Transaction>, root: string): Map<bigint, Role> {
-  const roles = new Map<bigint, Role>();
+/** A stage-api claims in one session for workers of several stages: it has the roles of all of them. */
+function rolesIn(history: Iterable<Transaction>, root: string): Map<bigint, Set<Role>> {
+  const roles = new Map<bigint, Set<Role>>();
   for (const { session, ops } of history) {
     for (const op of ops) {
       if (op.op !== "create" || !op.ephemeral || !isUnder(op.path, root)) continue;
       const meaning = meaningOf(root === "/" ? op.path : op.path.slice(root.length));
-      if (meaning.kind === "worker") roles.set(session, isStage(meaning.stage) ? meaning.stage : "operator");
+      if (meaning.kind !== "worker" || !isStage(meaning.stage)) continue;
+      roles.set(session, (roles.get(session) ?? new Set()).add(meaning.stage));
     }
   }
   return roles;
@@ -99,7 +102,7 @@ class Checker {
   transactions = 0;
   readonly violations: Violation[] = [];
   private readonly model = new QueueModel();
-  private readonly roles: ReadonlyMap<bigint, Role>;
+  private readonly roles: ReadonlyMap<bigint, ReadonlySet<Role>>;
   private readonly closed = new Set<bigint>();
   /** What is broken just now, by rule: a fault that stays is told once, not at every transaction that touches the job. */
   private readonly broken = new Map<string, ReadonlyMap<number, string>>();
@@ -111,7 +114,7 @@ class Checker {
   /** Jobs that a program beside the fleet has locked, as they were when it took them. */
   private readonly inItsHands = new Map<string, JobView>();
 
-  constructor(roles: ReadonlyMap<bigint, Role>, beside: ReadonlyMap<bigint, Stage>) {
+  constructor(roles: ReadonlyMap<bigint, ReadonlySet<Role>>, beside: ReadonlyMap<bigint, Stage>) {
     this.roles = roles;
     this.beside = beside;
   }
@@ -134,7 +137,14 @@ class Checker {
     if (size !== null) this.report("I-38", size);
     const { audits, callbacks } = this.model;
     const orders = this.model.orderedBy(session);
-    this.checkTouched({ zxid, session, role: this.roles.get(session) ?? "operator", audits, orders, callbacks });
+    const [role = "operator"] = this.roles.get(session) ?? [];
+    this.checkTouched({ zxid, session, role, audits, orders, callbacks });
+  }
+
+  /** With the role in which it may have moved a job that was in that state. */
+  private authorOf(author: Author, { status }: JobView): Author {
+    const owner = status === null ? null : jobRow(status.status).owner;
+    return owner !== null && this.roles.get(author.session)?.has(owner) === true ? { ...author, role: owner } : author;
   }
 
   private isWhole(ops: readonly LoggedOp[]): boolean {
@@ -156,7 +166,8 @@ class Checker {
       const after = model.job(id);
       const batch = after.batch === null ? null : (model.batches.get(after.batch) ?? null);
       const batchBefore = after.batch === null ? null : (model.touchedBatches.get(after.batch) ?? batch);
-      const change = { before, after, batch, batchBefore, wrote: model.wrote(id), author, holds };
+      const by = this.authorOf(author, before);
+      const change = { before, after, batch, batchBefore, wrote: model.wrote(id), author: by, holds };
       if (!this.isBeside(change)) this.run(JOB_RULES, id, change);
     }
     for (const [id, before] of model.touchedBatches) {

@@ -36,6 +36,7 @@ export const tokenOperations = (deps: AdminDeps): readonly Operation[] => [
       role: body.role,
       collections: body.collections,
       ...(body.tenants === undefined ? {} : { tenants: body.tenants }),
+      ...(body.stages === undefined ? {} : { stages: body.stages }),
       hash,
       created: new Date(nowMs).toISOString(),
       created_by: caller.name,

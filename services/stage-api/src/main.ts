@@ -1,0 +1,5 @@
+import { runService } from "@sluice/stage-runtime";
+import { loadConfig } from "./config.ts";
+import { stageApiService } from "./stage-api-service.ts";
+
+await runService(stageApiService(loadConfig(process.env)));
