@@ -2,7 +2,7 @@ import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
 
 const ours = (names) => names.map((name) => `@sluice/${name}`);
-const SERVICES = "batch-intake estimator provisioner downloader processor recorder notifier reporter admin".split(" ");
+const SERVICES = "batch-intake estimator provisioner downloader processor recorder notifier reporter admin stage-api".split(" ");
 /** What services are made of: nothing that asks them over HTTP needs any of it. */
 const ENGINE =
   "stage-runtime http-api safe-io local-parts testkit inventory journal profile-store working-folder".split(" ");
@@ -93,7 +93,7 @@ export default tseslint.config(
     // These answer strangers. A promise that nobody waits for and that fails would end the process: it says what becomes of it.
     files: [
       "packages/{job-*,http-api,journal,profile-store,client,access}/src/**/*.ts",
-      "services/{admin,batch-intake,job-api,job-runner}/src/**/*.ts",
+      "services/{admin,batch-intake,job-api,job-runner,stage-api}/src/**/*.ts",
     ],
     rules: {
       "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],

@@ -12,7 +12,7 @@ import { childrenOf, type ProcessRow, stillRunning } from "../support/processes.
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SERVICES = [
   ...["admin", "batch-intake", "downloader", "estimator", "job-api", "job-runner", "notifier", "processor"],
-  ...["provisioner", "recorder", "reporter"],
+  ...["provisioner", "recorder", "reporter", "stage-api"],
 ];
 
 interface FleetFile {

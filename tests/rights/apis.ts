@@ -19,6 +19,7 @@ import { startApp } from "../../services/batch-intake/test/http-support.ts";
 import { type Cleanups, temporaryFolder } from "../../services/batch-intake/test/support.ts";
 import { jobApp } from "../../services/job-api/src/http-app.ts";
 import { purgeOperation } from "../../services/job-api/src/purge.ts";
+import { stageApp } from "../../services/stage-api/src/http/app.ts";
 
 type Express = ReturnType<typeof createApp>;
 
@@ -31,12 +32,12 @@ export interface Api {
 export const SCOPES = ["all", "own", "other"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-export const OWN = { collection: "demo_content", tenant: "acme" } as const;
+export const OWN = { collection: "demo_content", tenant: "acme", stage: "estimator" } as const;
 export const BOUND = {
-  all: { scope: "all", tenants: "all" },
-  own: { scope: [OWN.collection], tenants: [OWN.tenant] },
-  other: { scope: ["other_content"], tenants: ["other"] },
-} as const satisfies Record<Scope, Pick<Caller, "scope" | "tenants">>;
+  all: { scope: "all", tenants: "all", stages: "all" },
+  own: { scope: [OWN.collection], tenants: [OWN.tenant], stages: [OWN.stage] },
+  other: { scope: ["other_content"], tenants: ["other"], stages: ["notifier"] },
+} as const satisfies Record<Scope, Pick<Caller, "scope" | "tenants" | "stages">>;
 
 export const credentialsFor = (role: Role, scope: Scope): string => `Bearer ${role}.${scope}`;
 
@@ -145,4 +146,24 @@ export async function openJobApi(
     return ((await made.json()) as { readonly jobID: number }).jobID;
   };
   return { ...api, newDeposit };
+}
+
+export async function openStageApi(cleanups: Cleanups, by: Authenticator = authenticator): Promise<Api> {
+  const app = stageApp({
+    deps: {
+      seats: nothing(),
+      peers: nothing(),
+      service: { actor: { stage: "stage-api", worker: "x" }, queue: () => null },
+      config: { STAGES: [OWN.stage], LEASE_MS: 1_000, CLAIMS_PER_WORKER: 1 },
+      metrics: uncounted(),
+      log: silentLog(),
+      leaving: new AbortController().signal,
+    },
+    wall: wallOf(by),
+    trustedProxies: [],
+    metrics: uncounted(),
+    log: silentLog(),
+    version: "1",
+  });
+  return served(app, cleanups);
 }

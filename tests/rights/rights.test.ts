@@ -4,7 +4,7 @@ import { type Role, ROLES } from "@sluice/access";
 import { createApp } from "@sluice/http-api";
 import { BATCH_REQUESTS } from "@sluice/wire";
 import { makeCleanups } from "../../services/batch-intake/test/support.ts";
-import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, OWN, SCOPES } from "./apis.ts";
+import { type Api, credentialsFor, openAdmin, openIntake, openJobApi, openStageApi, OWN, SCOPES } from "./apis.ts";
 import { isLetIn } from "./let-in.ts";
 import { layersOf } from "./layers.ts";
 import { contentOf, queryOf, send } from "./requests.ts";
@@ -18,6 +18,7 @@ beforeAll(async () => {
   const jobApi = await openJobApi(cleanups);
   apis.set("job-api", jobApi);
   apis.set("admin", await openAdmin(cleanups, jobApi.url));
+  apis.set("stage-api", await openStageApi(cleanups));
   ({ newDeposit } = jobApi);
 });
 afterAll(() => cleanups.run());
@@ -33,7 +34,7 @@ async function ask(api: Api, row: string, credentials: string | null, tenant: st
   const job = tenant === "system" ? await newDeposit() : 7;
   const filled = asked
     .replace(/:(tenant|client)/, tenant)
-    .replace(":stage", "estimator")
+    .replace(":stage", OWN.stage)
     .replace(":id", String(job))
     .replaceAll(/:\w+/g, "x");
   const content = method === "POST" || method === "PUT" ? contentOf(path, { tenant, job }) : undefined;

@@ -1,4 +1,4 @@
-/** The three APIs over a real tree, with deposits, schedules, jobs and handlers of one collection and one tenant. */
+/** The APIs over a real tree (the stage API has nothing behind it: who is bound elsewhere gets nowhere there), with deposits, schedules, jobs and handlers of one collection and one tenant. */
 import { type Authenticator, type Caller, mintToken, type Role, ROLES, type TokenRecord } from "@sluice/access";
 import { batchFolder, beginOperation } from "@sluice/queue-core";
 import { aBatchOfJobs, aJobSpec, aSubmission, testWorker, testZooKeeper } from "@sluice/testkit";
@@ -9,14 +9,14 @@ import { startAdmin } from "../../services/admin/test/support.ts";
 import { openReading } from "../../services/batch-intake/src/http/reading/open-reading.ts";
 import { openSchedules } from "../../services/batch-intake/src/submission/open-schedules.ts";
 import { type Cleanups, temporaryFolder } from "../../services/batch-intake/test/support.ts";
-import { BOUND, openIntake, openJobApi, OWN, type Scope, SCOPES } from "./apis.ts";
+import { BOUND, openIntake, openJobApi, openStageApi, OWN, type Scope, SCOPES } from "./apis.ts";
 import { bodyOf, send } from "./requests.ts";
 
 /** Stands in everything that is the collection's or the tenant's. */
 const SECRET = "unpublished-letter";
 
 export interface Seeded {
-  readonly urls: Readonly<Record<"intake" | "admin" | "job-api", string>>;
+  readonly urls: Readonly<Record<"intake" | "admin" | "job-api" | "stage-api", string>>;
   readonly credentialsFor: (role: Role, scope: Scope) => string;
   /** Paths of a row, each with something of the collection or the tenant in it. */
   readonly pathsOf: (path: string) => readonly string[];
@@ -63,6 +63,7 @@ export async function openSeeded(cleanups: Cleanups): Promise<Seeded> {
   const worker = await testWorker(connect, "batch-intake");
   cleanups.add(() => worker.close());
   const jobApi = await openJobApi(cleanups, by);
+  const stageApi = await openStageApi(cleanups, by);
   const credentialsFor = (role: Role, scope: Scope): string => `Bearer ${tokenOf(role, scope)}`;
 
   const spec = aJobSpec();
@@ -113,7 +114,7 @@ export async function openSeeded(cleanups: Cleanups): Promise<Seeded> {
     return ["x"];
   };
   return {
-    urls: { intake: intake.url, admin: admin.url, "job-api": jobApi.url },
+    urls: { intake: intake.url, admin: admin.url, "job-api": jobApi.url, "stage-api": stageApi.url },
     credentialsFor,
     job: Number(jobID),
     secrets: [SECRET, OWN.collection, OWN.tenant, batch, kept, jobs[0]!],
@@ -123,7 +124,7 @@ export async function openSeeded(cleanups: Cleanups): Promise<Seeded> {
           .replace(/:(tenant|client)\b/, OWN.tenant)
           .replace(":type", SECRET)
           .replace(":name", OWN.collection)
-          .replace(":stage", "estimator")
+          .replace(":stage", OWN.stage)
           .replace(":id", id)
           .replaceAll(/:\w+/g, "x"),
       ),

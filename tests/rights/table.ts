@@ -6,7 +6,7 @@ import type { Role } from "@sluice/access";
 
 export interface Right {
   readonly roles: readonly Role[];
-  /** Also for callers who are bound to some collections and tenants? */
+  /** Also for callers who are bound to some collections, tenants and stages? */
   readonly bound: boolean;
   /** Who is bound to other ones than are asked for is refused. */
   readonly foreign: "refused" | "sees nothing of them";
@@ -193,6 +193,20 @@ const JOB_API: Rights = {
   "DELETE /:client/handler/del/:type/delete": HANDLERS,
 };
 
+/** Of other teams' programs, each for its own stages. */
+const WORK = right("admin worker", "bound", { foreign: "refused" });
+const CLAIM = "/v1/stages/:stage/claims/:claim";
+
+const STAGE_API: Rights = {
+  ...DOCS,
+  "GET /v1/stages/:stage": WORK,
+  "POST /v1/stages/:stage/claims": WORK,
+  [`GET ${CLAIM}`]: WORK,
+  ...Object.fromEntries(
+    ["renew", "record", "locks", "done", "retry", "snooze", "fail"].map((word) => [`POST ${CLAIM}/${word}`, WORK]),
+  ),
+};
+
 /** Bedrock's protocol, by verb. Schedulers have nothing here: what narrows them is HTTP's. */
 export const BEDROCK: Readonly<Record<string, Right>> = {
   ...Object.fromEntries([...USED, "CreateJob", "CancelJob", "DeleteJob"].map((verb) => [verb, USE])),
@@ -201,7 +215,7 @@ export const BEDROCK: Readonly<Record<string, Right>> = {
   ClearCrashedBedrockJobs: CRASHES,
 };
 
-export const RIGHTS = { intake: INTAKE, admin: ADMIN, "job-api": JOB_API } as const;
+export const RIGHTS = { intake: INTAKE, admin: ADMIN, "job-api": JOB_API, "stage-api": STAGE_API } as const;
 
 const FIRST = ["requestIds", "tellForbidden", "dataHeaders", "notKept"];
 const WALL = ["ownPagesOnly", "callers", "limitCallers", "holdBodies"];
@@ -215,6 +229,7 @@ export const LAYERS: Readonly<Record<keyof typeof RIGHTS, readonly string[]>> = 
   intake: [...FIRST, "routes", ...WALL, "routes", "onlyHere", ...LAST],
   admin: [...FIRST, "routes", "consolePages", ...WALL, "routes", "onlyHere", "forwardToQueue", ...LAST],
   "job-api": [...FIRST, "routes", ...WALL, "routes", "onlyHere", ...LAST],
+  "stage-api": [...FIRST, "routes", ...WALL, "routes", "onlyHere", ...LAST],
 };
 
 /** The console, for anybody: it holds no data. Each of its addresses is the same page. */

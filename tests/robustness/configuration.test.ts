@@ -71,6 +71,7 @@ const OWN: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
     HEARTBEAT_MS: "often",
     EGRESS_ALLOW: "10/8",
   },
+  "stage-api": { PORT: "-1", STAGES: "recorder provisioner", LEASE_MS: "0", AUTH: "perhaps", WORKERS_MAX: "many" },
 };
 /** A relation blames one of the two. */
 const BLAMELESS = new Set(["POLL_INTERVAL_MS", "HEAD_PER_PROCESS"]);
@@ -116,7 +117,7 @@ async function runToItsEnd(service: ServiceName, env: Readonly<Record<string, st
 }
 
 describe("a service with a wrong configuration", () => {
-  test.each([...PIPELINE_SERVICES, "admin", "job-api", "job-runner"] as const)(
+  test.each([...PIPELINE_SERVICES, "admin", "job-api", "job-runner", "stage-api"] as const)(
     "%s names every wrong variable in one message, and ends with code 78 before it has touched anything",
     async (service) => {
       const port = (zookeeper.address() as AddressInfo).port;

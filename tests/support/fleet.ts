@@ -11,7 +11,7 @@ import { type Access, connectSession, OPEN_ACCESS } from "@sluice/zookeeper";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Every stage is a service; the others are none. */
 export const PIPELINE_SERVICES = STAGES;
-export type ServiceName = Stage | "admin" | "job-api" | "job-runner";
+export type ServiceName = Stage | "admin" | "job-api" | "job-runner" | "stage-api";
 
 export interface Running {
   readonly service: ServiceName;

@@ -183,9 +183,23 @@ describe("tokens", () => {
         role: "operator",
         scope: ["a_content", "b_content"],
         tenants: [],
+        stages: [],
       },
     });
     expect(JSON.stringify(record)).not.toContain(token.slice(17));
+  });
+
+  it.each([
+    ["a worker", { role: "worker", collections: [], stages: ["recorder"] }, ["recorder"]],
+    ["a worker of all stages", { role: "worker", collections: [], stages: ["*"] }, "all"],
+    ["a worker that was given none", { role: "worker", collections: [] }, []],
+    ["operators", { role: "operator" }, []],
+    ["admins of everything", { role: "admin" }, "all"],
+    ["admins of some collections", { role: "admin", collections: ["a_content"] }, []],
+  ] as const)("says which stages are those of %s", async (_who, about, stages) => {
+    const { token, record } = minted(about as Partial<TokenRecord>);
+    const found = await authenticatorOf(holding(record)).authenticate(`Bearer ${token}`);
+    expect(found).toMatchObject({ kind: "caller", caller: { stages } });
   });
 
   it.each([
@@ -334,7 +348,7 @@ describe("JWTs of an identity provider", () => {
     });
     expect(await authenticate(token)).toEqual({
       kind: "caller",
-      caller: { id: "jwt:u1", name: "ada@example.org", role: "operator", scope: ["a_content"], tenants: [] },
+      caller: { id: "jwt:u1", name: "ada@example.org", role: "operator", scope: ["a_content"], tenants: [], stages: [] },
     });
   });
 

@@ -62,6 +62,11 @@ test("tokens are made, work, are listed without their secret, and stop working w
   expect((await root(`token revoke ${found?.id ?? ""} ${WHY}`)).code).toBe(64);
   expect((await root(`token revoke ${found?.id ?? ""} ${WHY} --yes`)).code).toBe(0);
   await waitFor(async () => (await root("whoami", ada)).code === 4);
+  const worker = await root(`token create inventory-team --stage recorder ${WHY}`);
+  expect([worker.code, worker.err]).toEqual([0, expect.stringContaining("worker of stage recorder")]);
+  expect((await root("token list -o wide")).out).toMatch(/inventory-team +worker +- +recorder/);
+  expect((await root(`token create eve --role viewer --stage recorder ${WHY}`)).code).toBe(64);
+  expect((await root("whoami", { env: { SLUICE_TOKEN: worker.out.trim() } })).code).toBe(4);
   expect((await olga(`token create eve --role admin --collection * ${WHY}`)).code).toBe(4);
   expect((await root("token create eve --role boss")).code).toBe(64);
   const forgotten = await root(`token create eve --role depositor ${WHY}`);

@@ -49,6 +49,7 @@ describe("the operators' API", () => {
       "act-on-fleet-jobs",
       "schedule-deposits",
       "run-schedules",
+      "work-stage",
     ]);
   });
 });

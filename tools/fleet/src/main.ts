@@ -119,6 +119,7 @@ async function run(
   screen.say(`  submit   ${urlOf("batch-intake")}/v1/batches`);
   screen.say(`  API      ${urlOf("batch-intake")}/docs`);
   screen.say(`  jobs     ${urlOf("job-api")}/docs, nc ${bedrockOf(instances)}`);
+  screen.say(`  stages   ${urlOf("stage-api")}/docs`);
   screen.say(`  mails    ${join(dataDir, "outbox")}`);
   screen.say(`  store    ${join(dataDir, "store")}`);
   screen.say(

@@ -20,10 +20,11 @@ export const SERVICES = [
   { name: "admin", metricsPort: 9408, port: 8081 },
   { name: "job-api", metricsPort: 9409, port: 8082, ports: { BEDROCK_PORT: 8888, PEER_PORT: 8889 } },
   { name: "job-runner", metricsPort: 9410, port: null },
+  { name: "stage-api", metricsPort: 9411, port: 8083 },
 ] as const satisfies readonly ServiceRow[];
 
 /** Those with a page about their API, at /docs. */
-export const DOCUMENTED: readonly ServiceName[] = ["batch-intake", "admin", "job-api"];
+export const DOCUMENTED: readonly ServiceName[] = ["batch-intake", "admin", "job-api", "stage-api"];
 
 export type ServiceName = (typeof SERVICES)[number]["name"];
 
