@@ -2,7 +2,8 @@ import regexp from "eslint-plugin-regexp";
 import tseslint from "typescript-eslint";
 
 const ours = (names) => names.map((name) => `@sluice/${name}`);
-const SERVICES = "batch-intake estimator provisioner downloader processor recorder notifier reporter admin stage-api".split(" ");
+const SERVICES =
+  "batch-intake estimator provisioner downloader processor recorder notifier reporter admin stage-api".split(" ");
 /** What services are made of: nothing that asks them over HTTP needs any of it. */
 const ENGINE =
   "stage-runtime http-api safe-io local-parts testkit inventory journal profile-store working-folder".split(" ");

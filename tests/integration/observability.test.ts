@@ -25,7 +25,7 @@ let running: readonly Running[];
 let prometheus: TestPrometheus;
 const ends: (() => Promise<unknown>)[] = [];
 
-const SERVICES: readonly ServiceName[] = [...PIPELINE_SERVICES, "admin", "job-api", "job-runner"];
+const SERVICES: readonly ServiceName[] = [...PIPELINE_SERVICES, "admin", "job-api", "job-runner", "stage-api"];
 const processOf = (service: ServiceName): Running => running.find((each) => each.service === service)!;
 
 if ("path" in tool) {
@@ -55,6 +55,7 @@ if ("path" in tool) {
       return scraped.length === SERVICES.length;
     });
     expect((await fetch(`${processOf("admin").url}/v1/overview`)).status).toBe(200);
+    expect((await fetch(`${processOf("stage-api").url}/v1/stages/recorder`)).status).toBe(200);
     const created = await fetch(`${processOf("job-api").url}/v1/tenants/default/commands/CreateJob`, {
       method: "POST",
       headers: { "content-type": "application/json" },

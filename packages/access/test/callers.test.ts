@@ -348,7 +348,14 @@ describe("JWTs of an identity provider", () => {
     });
     expect(await authenticate(token)).toEqual({
       kind: "caller",
-      caller: { id: "jwt:u1", name: "ada@example.org", role: "operator", scope: ["a_content"], tenants: [], stages: [] },
+      caller: {
+        id: "jwt:u1",
+        name: "ada@example.org",
+        role: "operator",
+        scope: ["a_content"],
+        tenants: [],
+        stages: [],
+      },
     });
   });
 

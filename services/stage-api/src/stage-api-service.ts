@@ -3,6 +3,7 @@ import { openAccess, openKeyFetcher } from "@sluice/access";
 import { countRefusals, hostsAnswered, HTTP_METRICS, type HttpServer, isProxyOf, listen } from "@sluice/http-api";
 import { type ExtraServer, makeInstruments, type ServiceOptions, type ServiceParts } from "@sluice/stage-runtime";
 import { Gauge, type Registry } from "prom-client";
+import { hostname } from "node:os";
 import type { Later } from "./claims/held-claim.ts";
 import { Seats } from "./claims/seats.ts";
 import type { Seat } from "./claims/seat.ts";
@@ -55,8 +56,10 @@ export function stageApiService(config: StageApiConfig, told: Told = {}): Servic
 /** What is being answered still gets out. */
 const CLOSING_MS = 2_000;
 
+const EVERY_INTERFACE: readonly string[] = ["0.0.0.0", "::"];
+
 const hostOf = ({ HOST, ADVERTISE_HOST }: StageApiConfig): string => {
-  const host = ADVERTISE_HOST ?? HOST;
+  const host = ADVERTISE_HOST ?? (EVERY_INTERFACE.includes(HOST) ? hostname() : HOST);
   return host.includes(":") ? `[${host}]` : host;
 };
 
@@ -87,6 +90,7 @@ function openSeats(config: StageApiConfig, service: ServiceParts): Opened {
   show(takes, (seat) => seat.waiting);
   for (const stage of config.STAGES)
     for (const counter of [counters.expired, counters.late, counters.unclaimed]) counter.inc({ stage }, 0);
+  for (const outcome of ["answered", "no-answer"]) counters.forwarded.inc({ outcome }, 0);
   return { counters, seats };
 }
 

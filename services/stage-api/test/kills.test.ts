@@ -103,7 +103,10 @@ test("a stage-api that dies before the commit has not: the job is offered again,
   expect(again.job).toMatchObject({ id, attempt: 2 });
   // Also while the next one works on it.
   expect(await new Caller(other.url).of(claim, "done")).toMatchObject({ status: 410 });
-  expect((await new Caller(other.url).of(again.claim, "done")).body).toMatchObject({ outcome: "done", repeated: false });
+  expect((await new Caller(other.url).of(again.claim, "done")).body).toMatchObject({
+    outcome: "done",
+    repeated: false,
+  });
 });
 
 test("a stage-api that dies in the middle of a take costs its caller nothing but another one", async () => {

@@ -109,6 +109,7 @@ export const FAULTS: readonly Fault[] = [
   ["flows", "NetworkPolicy", "zookeeper-clients", '"jobs","operator"', '"jobs"', "operator cannot reach zookeeper at 2281"],
   ["flows", "NetworkPolicy", "to-zookeeper", ',"install"', "", "init cannot reach zookeeper at 2281"],
   ["flows", "NetworkPolicy", "job-api-peers", /"ingress":\[.*?\}\],"podS/, '"podS', "job-api cannot reach job-api at 8889"],
+  ["flows", "NetworkPolicy", "stage-api-peers", /"ingress":\[.*?\}\],"podS/, '"podS', "stage-api cannot reach stage-api at 8083"],
   ["flows", "NetworkPolicy", "to-job-api", '"job-runner",', "", "job-runner cannot reach job-api at 8082"],
   ["flows", "NetworkPolicy", "fleet-jobs-at-admin", '"job-runner"}}', '"nobody"}}', "job-runner cannot reach admin at 8081"],
   ["flows", "NetworkPolicy", "fleet-jobs", '"port":8080', '"port":8888', "job-runner cannot reach batch-intake at 8080"],

@@ -17,13 +17,14 @@ function flowsOf(objects: readonly KubernetesObject[], workload: Workload, facts
   const read = configOf(objects, workload, podOf(workload).containers[0]!, facts);
   if (!read.ok) throw new Error(`${from}: ${read.problems.join("; ")}`);
   const { ZOOKEEPER_CONNECT, INVENTORY_URL, STORAGE_URL, MAIL_URL, PEER_PORT } = read.config;
-  const { JOB_API_URL, ADMIN_URL, INTAKE_URL } = read.config;
+  const { JOB_API_URL, ADMIN_URL, INTAKE_URL, ADVERTISE_HOST, PORT } = read.config;
   const servers = String(ZOOKEEPER_CONNECT).split(",");
   const outside = Object.entries({ 3306: INVENTORY_URL, 443: STORAGE_URL, 587: MAIL_URL });
   const inside = [JOB_API_URL, ADMIN_URL, INTAKE_URL].filter((url) => typeof url === "string");
   return [
     ...inside.map((url) => toService(objects, from, new URL(url).hostname)),
     ...(PEER_PORT === undefined ? [] : [{ from, to: { workload: from }, port: Number(PEER_PORT) }]),
+    ...(ADVERTISE_HOST === undefined ? [] : [{ from, to: { workload: from }, port: Number(PORT) }]),
     ...servers.map((server) => ({ from, to: { workload: "zookeeper" }, port: Number(server.split(":")[1]) })),
     ...outside
       .filter(([, url]) => url !== undefined)

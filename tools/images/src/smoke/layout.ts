@@ -3,7 +3,7 @@ import { freePort } from "@sluice/local-parts";
 
 const DOORS = [
   ...["ZOO1_PORT", "ZOO2_PORT", "ZOO3_PORT", "MARIADB_PORT", "SMTP_PORT", "MAIL_PORT", "INTAKE_PORT", "ADMIN_PORT"],
-  ...["PROMETHEUS_PORT", "GRAFANA_PORT", "JOB_API_PORT", "BEDROCK_PORT", "JOB_PEER_PORT"],
+  ...["PROMETHEUS_PORT", "GRAFANA_PORT", "JOB_API_PORT", "BEDROCK_PORT", "JOB_PEER_PORT", "STAGE_API_PORT"],
 ] as const;
 
 /** The variable of a service's metrics port in deploy/compose/host-network.yml. */

@@ -23,7 +23,7 @@ export interface Scenario {
 
 export const PARTS = ["zoo1", "zoo2", "zoo3", "mariadb", "mail", "prometheus"] as const;
 /** These have no part in a deposit. */
-const UNTRACED: readonly string[] = ["admin", "job-api", "job-runner"];
+const UNTRACED: readonly string[] = ["admin", "job-api", "job-runner", "stage-api"];
 const LOAD = 200;
 const SETTLE_MS = 180_000;
 
