@@ -78,6 +78,7 @@ export { AGED_MS, FairScheduler, typeKey, type FairnessOptions } from "./schedul
 export { Ring } from "./memory/ring.ts";
 export type { TurnsAsked, Wanted, WaitingType } from "./memory/ready-index.ts";
 export { EXPECTED_MS, type TenantUsage, Usage } from "./memory/usage.ts";
+export type { AppliedTransaction, RedoLog } from "./redo.ts";
 export { ownShard, ShardOwner, type OwnerPorts, type Owning, type Quarantined } from "./owner/owner.ts";
 export type { PipelineHooks } from "./owner/pipeline.ts";
 export type { Term } from "./owner/term.ts";

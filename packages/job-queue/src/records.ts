@@ -149,7 +149,7 @@ export type Guest = z.infer<typeof GuestSchema>;
 export const RestoredSchema = z.object({
   /** Of the fleet, since the restore. */
   epoch: whole,
-  /** What the tree lacks is in the redo logs: of this epoch behind this transaction, and of all later ones. */
+  /** Where the snapshot ended: what came behind it is what the redo log had of it. */
   from: z.object({ epoch: whole, zxid: z.string().regex(/^[0-9a-f]{1,16}$/) }),
   /** Blocks below this one were given before the restore, and nobody is given them again. */
   floor: whole,

@@ -1,5 +1,5 @@
 /** What a router is given: sessions, time, a place to listen, and somebody to tell. */
-import type { Layout, OwnerPorts, RunArchive } from "@sluice/job-queue";
+import type { Layout, OwnerPorts, RedoLog, RunArchive } from "@sluice/job-queue";
 import type { Clock, SessionKeeper } from "@sluice/zookeeper";
 import type { RouterHooks } from "./metrics.ts";
 
@@ -56,6 +56,8 @@ export interface RouterPorts {
   readonly log: RouterLog;
   readonly hooks?: RouterHooks;
   readonly archiving?: Archiving;
+  /** Of the shards in the first ensemble. */
+  readonly redo?: RedoLog;
   /** Turns between tenants; 1 unless said. */
   readonly tenantWeights?: ReadonlyMap<string, number>;
   /** By TENANT/NAME; 1 unless said. */

@@ -282,8 +282,11 @@ class Router implements JobRouter {
   }
 
   #seat(shard: number, ensemble: Ensemble): Seat {
+    const { redo, ...ports } = this.#ports;
     return new Seat(shard, {
-      ...this.#ports,
+      ...ports,
+      // Another ensemble has transactions, and a snapshot, of its own.
+      ...(redo && ensemble.name === FIRST && { redo }),
       ensemble,
       onDue: () => this.#onDue(),
       onChange: () => this.#review(),

@@ -3,6 +3,7 @@
  * transaction takes it away, makes a new epoch of the same fleet and an audit record. Broken off anywhere, it is begun
  * again.
  */
+import { paths as queuePaths } from "@sluice/job-queue";
 import {
   act,
   FIRST_EPOCH,
@@ -15,7 +16,8 @@ import {
 } from "@sluice/queue-core";
 import { isOpen, MAX_REQUEST_BYTES, type Session } from "@sluice/zookeeper";
 import { describeAtWork, whoIsAtWork } from "./at-work.ts";
-import { type Header, readSnapshot } from "./format.ts";
+import { type Header, readSnapshot, type SnapshotNode } from "./format.ts";
+import { type RedoneCounts, RedoneNodes, type WrittenNodes } from "./redone-nodes.ts";
 import { lookAtReplaced, markerData, type Replaced } from "./replaced.ts";
 import { restoredNode } from "./restored-nodes.ts";
 import { ShardMarks } from "./shard-marks.ts";
@@ -27,10 +29,29 @@ export interface RestoreOptions {
   readonly replace?: boolean;
   /** Also if what is there belongs to another fleet than the snapshot. */
   readonly anotherFleet?: boolean;
+  /** What the job queue wrote behind the snapshot. `none`: it is to be as it was then. It must be said where there is one. */
+  readonly redo?: ((from: RedoFrom) => Promise<Redo>) | "none" | undefined;
+}
+
+export type Redo =
+  /** Of each shard. */
+  { readonly ok: true; readonly shards: readonly WrittenNodes[] } | { readonly ok: false; readonly why: string };
+
+/** Where the snapshot ends. */
+export interface RedoFrom {
+  readonly fleet: string;
+  readonly epoch: number;
+  readonly zxid: bigint;
 }
 
 export type RestoreResult =
-  | { readonly kind: "restored"; readonly header: Header; readonly nodes: number; readonly identity: FleetIdentity }
+  | {
+      readonly kind: "restored";
+      readonly header: Header;
+      readonly nodes: number;
+      readonly identity: FleetIdentity;
+      readonly redone: RedoneCounts;
+    }
   /** Nothing has been written. */
   | { readonly kind: "refused"; readonly why: string }
   /** Something has: services will not start on it. Restore again, replacing what is there. */
@@ -51,17 +72,20 @@ export async function restoreSnapshot(
   const { replaced } = looked;
   const foreign = options.anotherFleet === true ? null : foreignProblem(checked.fleet, replaced);
   if (foreign !== null) return { kind: "refused", why: foreign };
+  const redo = await redoFor(checked, options.redo);
+  if (!redo.ok) return { kind: "refused", why: redo.why };
+  const redone = new RedoneNodes(redo.shards);
   const began = await begin(ctx, checked.header, replaced);
   if (began !== null) return { kind: "refused", why: began };
   const writer = new Writer(ctx.session);
   const epoch = nextEpoch(Math.max(checked.epoch, replaced.identity?.epoch ?? 0), ctx.clock.nowMs());
   const marks = new ShardMarks(checked.header);
-  const trouble = (await wipe(ctx, writer)) ?? (await writeAll(file, writer, { replaced, marks, epoch }));
+  const trouble = (await wipe(ctx, writer)) ?? (await writeAll(file, writer, { replaced, redone, marks, epoch }));
   if (trouble !== null) return { kind: "broken-off", why: trouble };
   const identity: FleetIdentity = { fleet: checked.fleet, epoch, history: ctx.newId() };
   const unfinished = await finish(ctx, operator, checked.header, identity);
   if (unfinished !== null) return { kind: "broken-off", why: unfinished };
-  return { kind: "restored", header: checked.header, nodes: checked.nodes, identity };
+  return { kind: "restored", header: checked.header, nodes: checked.nodes, identity, redone: redone.counts };
 }
 
 /** From here on services start, on a tree that is whole. */
@@ -94,6 +118,7 @@ interface Checked {
   /** As the tree in the file says it; before there were epochs, its history's name and the first one. */
   readonly fleet: string;
   readonly epoch: number;
+  readonly hasJobQueue: boolean;
 }
 
 /** A node beside its path, and what else a request holds. */
@@ -102,7 +127,7 @@ const NODE_BYTES_MAX = MAX_REQUEST_BYTES - 4 * 1024;
 /** The whole file is read before the first write. */
 async function checkFile(file: string): Promise<Checked | { readonly why: string }> {
   let header: Header | null = null;
-  let hasAudit = false;
+  let [hasAudit, hasJobQueue] = [false, false];
   let known = { fleet: "", epoch: FIRST_EPOCH };
   for await (const item of readSnapshot(file)) {
     if (item.kind === "broken") return { why: `${file}: ${item.why}` };
@@ -110,6 +135,7 @@ async function checkFile(file: string): Promise<Checked | { readonly why: string
     if (item.kind === "node") {
       const { path, data } = item.node;
       hasAudit ||= path === paths.auditHead;
+      hasJobQueue ||= path === queuePaths.layout;
       if (data.length > NODE_BYTES_MAX)
         return { why: `${file}: ${path} is too large to be written: ${data.length} bytes` };
       const epoch = path === paths.fleetEpoch ? records.fleetEpoch.decode(data) : null;
@@ -119,7 +145,7 @@ async function checkFile(file: string): Promise<Checked | { readonly why: string
     if (item.kind === "whole" && header !== null) {
       const { fleet, epoch } = known;
       if (!hasAudit) return { why: `${file}: it holds no audit: not a whole tree` };
-      return { header, nodes: item.footer.nodes, fleet, epoch };
+      return { header, nodes: item.footer.nodes, fleet, epoch, hasJobQueue };
     }
   }
   return { why: `${file}: it is empty` };
@@ -184,23 +210,34 @@ async function openAudit(session: Session): Promise<string | null> {
   return null;
 }
 
+const NO_REDO: Redo = { ok: true, shards: [] };
+
+async function redoFor(checked: Checked, redo: RestoreOptions["redo"]): Promise<Redo> {
+  if (redo === "none" || !checked.hasJobQueue) return NO_REDO;
+  if (redo === undefined)
+    return { ok: false, why: "the snapshot holds a job queue, and nobody has said whether it is to go on behind it" };
+  return redo(endOf(checked));
+}
+
+const endOf = ({ fleet, epoch, header }: Checked): RedoFrom => ({ fleet, epoch, zxid: BigInt(`0x${header.zxid}`) });
+
 interface Written {
   readonly replaced: Replaced;
+  readonly redone: RedoneNodes;
   readonly marks: ShardMarks;
   readonly epoch: number;
 }
 
-async function writeAll(file: string, writer: Writer, { replaced, marks, epoch }: Written): Promise<string | null> {
+async function writeAll(file: string, writer: Writer, written: Written): Promise<string | null> {
+  const { redone, marks, epoch } = written;
   for await (const item of readSnapshot(file)) {
     if (item.kind === "broken") return item.why;
-    if (item.kind !== "node") continue;
-    const restored = restoredNode(item.node, replaced);
-    if (restored.kind === "unreadable") return restored.why;
-    const unreadable = marks.take(restored.kind === "write" ? restored.node : item.node);
-    if (unreadable !== null) return unreadable;
-    if (restored.kind === "leave") continue;
-    const { path, data } = restored.node;
-    const trouble = await writer.add({ op: "create", path, data }, data.length);
+    const node = item.kind === "node" ? redone.take(item.node) : null;
+    const trouble = node === null ? null : await writeNode(node, writer, written);
+    if (trouble !== null) return trouble;
+  }
+  for (const node of redone.rest()) {
+    const trouble = await writeNode(node, writer, written);
     if (trouble !== null) return trouble;
   }
   for (const op of marks.ops(epoch)) {
@@ -208,4 +245,13 @@ async function writeAll(file: string, writer: Writer, { replaced, marks, epoch }
     if (trouble !== null) return trouble;
   }
   return await writer.flush();
+}
+
+async function writeNode(node: SnapshotNode, writer: Writer, { replaced, marks }: Written): Promise<string | null> {
+  const restored = restoredNode(node, replaced);
+  if (restored.kind === "unreadable") return restored.why;
+  const unreadable = marks.take(restored.kind === "write" ? restored.node : node);
+  if (unreadable !== null || restored.kind === "leave") return unreadable;
+  const { path, data } = restored.node;
+  return await writer.add({ op: "create", path, data }, data.length);
 }

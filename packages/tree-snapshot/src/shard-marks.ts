@@ -1,12 +1,12 @@
 /**
- * What owners of the general queue's shards must know of a restore: its epoch, from where on the redo logs have what the
- * snapshot lacks, and which blocks of ids were given before. A node of each shard, beside its ids.
+ * What owners of the general queue's shards must know of a restore: its epoch, where the snapshot ended, and which blocks of ids were
+ * given before. A node of each shard, beside its ids.
  */
 import { meaningOf, paths, type Restored, records } from "@sluice/job-queue";
 import type { Op } from "@sluice/zookeeper";
 import type { Header, SnapshotNode } from "./format.ts";
 
-/** A shard's redo log before the first restore. */
+/** Before the first restore. */
 const FIRST_EPOCH = 0;
 
 export class ShardMarks {

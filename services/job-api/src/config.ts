@@ -56,6 +56,10 @@ export const jobApiConfig = baseConfig.extend({
   JOB_PEER_SECRET: unsetIfEmpty,
   /** Shared by all job-apis: large data and results, and the archive of runs. */
   JOB_STORE_DIR: z.string().default("./data/job-store"),
+  /** What owners write is kept once more in JOB_STORE_DIR/redo, for a restore: so long, */
+  JOB_REDO_KEEP_MS: wholeNumber({ min: HOUR_MS }).default(3 * 24 * HOUR_MS),
+  /** and up to so many bytes of all job-apis together; the oldest go first. */
+  JOB_REDO_MAX_BYTES: wholeNumber({ min: MB }).default(1_000 * MB),
   /** Where adds wait while nobody can store them: on local disk, of this process alone. */
   JOURNAL_DIR: z.string().default("./data/job-journal"),
   /** For each of the 16 shards. */

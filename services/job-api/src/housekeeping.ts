@@ -13,7 +13,7 @@ const EVERY_MS = 3_600_000;
 /** Several processes may do it at once: what is gone is gone. */
 export function startHousekeeping(
   { ARCHIVE_RETENTION_MS: retentionMs, UNRUN_EXPIRY_MS: unrunMs }: JobApiConfig,
-  opened: Pick<OpenedQueue, "archive" | "blobs" | "sessions" | "router">,
+  opened: Pick<OpenedQueue, "archive" | "blobs" | "redo" | "sessions" | "router">,
   { clock, log }: ServiceParts,
 ): Housekeeping {
   const purging = makePurge(opened, clock.nowMs);
@@ -30,7 +30,8 @@ export function startHousekeeping(
     try {
       const runs = await purging.runs(retentionMs);
       const blobs = await purging.blobs();
-      if (runs > 0 || (blobs ?? 0) > 0) log.info({ runs, blobs }, "old files left the store");
+      const { files: redo } = await opened.redo.prune();
+      if (runs > 0 || (blobs ?? 0) > 0 || redo > 0) log.info({ runs, blobs, redo }, "old files left the store");
       // What happens to each of them is told by their owners.
       if (unrunMs > 0) await opened.router.everyShard({ verb: "ExpireJobs", before: clock.nowMs() - unrunMs });
     } catch (error) {

@@ -32,6 +32,12 @@ export const READY_METRICS = {
   oldestAge: { type: "gauge", name: "sluice_jobs_oldest_ready_age_seconds", labels: ["by"], exportedBy: "each job-api", help: "How long the oldest of them could have run; 0 when there is none" },
 } as const satisfies Record<string, MetricSpec>;
 
+// prettier-ignore
+export const REDO_METRICS = {
+  lost:  { type: "counter", name: "sluice_jobs_redo_lost_total",            labels: [], exportedBy: "each job-api", help: "Transactions of the job queue that stand in ZooKeeper alone: the redo log in JOB_STORE_DIR did not take them" },
+  cutAt: { type: "gauge",   name: "sluice_jobs_redo_cut_timestamp_seconds", labels: [], exportedBy: "each job-api", help: "Until when the redo log was cut off for want of room (JOB_REDO_MAX_BYTES); 0: it never was" },
+} as const satisfies Record<string, MetricSpec>;
+
 /** What is computed when somebody looks. */
 export function exportState(registry: Registry, router: JobRouter, journals: JobJournals): void {
   const stats = (): readonly JobJournalStats[] => [...journals.stats().values()];

@@ -3,11 +3,11 @@ import { queueWithBlobs } from "@sluice/job-doors";
 import { type JobJournals, type JournaledAdds, journaledAdds, openJobJournals } from "@sluice/job-journal";
 import type { BlobStore, QueuePort } from "@sluice/job-queue";
 import { type JobRouter, openJobRouter } from "@sluice/job-router";
-import { Archive, type Blobs, openBlobs } from "@sluice/job-store";
-import type { ServiceParts } from "@sluice/stage-runtime";
+import { Archive, type Blobs, openBlobs, RedoWriter } from "@sluice/job-store";
+import { makeInstruments, Seldom, type ServiceParts } from "@sluice/stage-runtime";
 import { join } from "node:path";
 import type { JobApiConfig } from "./config.ts";
-import { exportState, journalCounters, routerHooks } from "./metrics.ts";
+import { exportState, journalCounters, REDO_METRICS, routerHooks } from "./metrics.ts";
 import { openSessions, type Sessions } from "./open-sessions.ts";
 
 export interface OpenedQueue {
@@ -15,12 +15,15 @@ export interface OpenedQueue {
   readonly router: JobRouter;
   readonly blobs: Blobs;
   readonly archive: Archive;
+  readonly redo: RedoWriter;
   readonly journals: JobJournals;
   readonly adds: JournaledAdds;
   /** What the doors ask: with journal and blobs. */
   readonly queue: QueuePort;
   close(): Promise<void>;
 }
+
+const COMPLAIN_EVERY_MS = 60_000;
 
 export const later = (ms: number, wake: () => void): (() => void) => {
   const timer = setTimeout(wake, ms);
@@ -32,6 +35,7 @@ export async function openJobQueue(config: JobApiConfig, service: ServiceParts):
   const blobs = await openBlobs(join(config.JOB_STORE_DIR, "blobs"), clock);
   const archive = openArchive(config, { clock, log });
   const sessions = openSessions(config, service);
+  const redo = openRedo(config, service);
   const router = await openJobRouter({
     apiId: config.WORKER_ID,
     session: sessions.first,
@@ -49,6 +53,7 @@ export async function openJobQueue(config: JobApiConfig, service: ServiceParts):
     later,
     log,
     hooks: routerHooks(registry),
+    redo,
     archiving: { archive, olderThanMs: config.ARCHIVE_AFTER_MS },
     limits: { jobsPerTenant: config.JOBS_PER_TENANT },
   });
@@ -60,6 +65,7 @@ export async function openJobQueue(config: JobApiConfig, service: ServiceParts):
     router,
     blobs,
     archive,
+    redo,
     journals,
     adds,
     queue: queueWithBlobs(
@@ -73,6 +79,7 @@ export async function openJobQueue(config: JobApiConfig, service: ServiceParts):
     async close() {
       await journals.close();
       await router.stop();
+      await redo.close();
       await sessions.close();
     },
   };
@@ -84,6 +91,31 @@ function openArchive(config: JobApiConfig, { clock, log }: Pick<ServiceParts, "c
     folder: join(config.JOB_STORE_DIR, "archive"),
     writer: config.WORKER_ID.replaceAll(".", "_"),
     onBadLine: (file) => log.error({ file }, "a line of the archive cannot be read"),
+  });
+}
+
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+
+function openRedo(config: JobApiConfig, { clock, log, registry, tree }: ServiceParts): RedoWriter {
+  const { lost, cutAt } = makeInstruments(REDO_METRICS, registry);
+  const complaints = new Seldom(clock, COMPLAIN_EVERY_MS);
+  return new RedoWriter({
+    folder: join(config.JOB_STORE_DIR, "redo"),
+    segmentBytes: SEGMENT_BYTES,
+    keepMs: config.JOB_REDO_KEEP_MS,
+    maxBytes: config.JOB_REDO_MAX_BYTES,
+    nowMs: clock.nowMs,
+    epoch: () => tree()?.epoch ?? null,
+    later,
+    onLost(transactions, why) {
+      lost.inc(transactions);
+      if (complaints.isTime())
+        log.error(
+          { transactions, why },
+          "the redo log does not take what the queue writes: a loss of ZooKeeper would lose it",
+        );
+    },
+    onPruned: ({ cutMs }) => cutMs !== null && cutAt.set(cutMs / 1_000),
   });
 }
 

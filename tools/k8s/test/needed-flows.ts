@@ -9,6 +9,7 @@ export const neededFlows = (objects: readonly KubernetesObject[], facts: Facts):
   ...servicesOf(objects).flatMap((workload) => flowsOf(objects, workload, facts)),
   { from: "snapshot", to: { workload: "admin" }, port: 8081 },
   { from: "operator", to: { workload: "zookeeper" }, port: 2281 },
+  { from: "operator", to: { outside: "private" }, port: 3306 },
   { from: "init", to: { workload: "zookeeper" }, port: 2281 },
 ];
 

@@ -1,10 +1,11 @@
 /** The tree to a file and back. */
-import { readSnapshot, restoreSnapshot, takeSnapshot } from "@sluice/tree-snapshot";
+import { readSnapshot, type RedoneCounts, restoreSnapshot, takeSnapshot } from "@sluice/tree-snapshot";
 import { ADMIN } from "@sluice/wire";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, toNobody } from "../command.ts";
 import { type Context, refuse, stop } from "../context.ts";
+import { JOB_STORE, redoOf, WITHOUT_JOB_STORE } from "../direct/redo.ts";
 import { lookDirectly } from "../direct/lost.ts";
 import { LOST_PARTS, withLostParts } from "../direct/lost-parts.ts";
 import { directOperator, type OpenQueue, withQueue, ZOOKEEPER } from "../direct/open-queue.ts";
@@ -57,6 +58,8 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
         says: "with --replace: also if what is there belongs to another fleet than the snapshot",
       },
       ...LOST_PARTS,
+      JOB_STORE,
+      WITHOUT_JOB_STORE,
       ZOOKEEPER,
       REASON,
       DRY_RUN,
@@ -64,7 +67,7 @@ export const SNAPSHOT_COMMANDS: readonly Command[] = [
     ],
     examples: [
       "restore tree.snapshot.gz --dry-run",
-      "restore tree.snapshot.gz --zookeeper zk1:2181,zk2:2181 --working-dir /data/queue --inventory sqlite:/data/inventory.db",
+      "restore tree.snapshot.gz --zookeeper zk1:2181,zk2:2181 --working-dir /data/queue --inventory sqlite:/data/inventory.db --job-store /data/job-store",
     ],
     talksTo: toNobody,
     run: restore,
@@ -146,6 +149,14 @@ function takeDirectly(context: Context, hosts: string, file: string): Promise<Ex
   });
 }
 
+function tellRedone({ printer }: Context, { made, changed, gone, leftOut }: RedoneCounts): void {
+  if (made + changed + gone + leftOut === 0) return;
+  printer.note(
+    `  Job queue, since the snapshot: ${plural(made, "job")} made, ${changed} changed, ${gone} over` +
+      (leftOut === 0 ? "" : `; ${leftOut} nodes left out, for the redo log has gaps`),
+  );
+}
+
 /** What the snapshot did not have: shown, and made again if wanted, before any service starts. */
 async function afterwards(context: Context, queue: OpenQueue, { at, consistency }: Checked): Promise<ExitCode> {
   const { given, printer } = context;
@@ -186,6 +197,7 @@ async function restore(context: Context): Promise<ExitCode> {
     const result = await restoreSnapshot(queue, directOperator(context, reason.value), file, {
       replace,
       anotherFleet: given.has("another-fleet"),
+      redo: redoOf(context),
     });
     switch (result.kind) {
       case "restored":
@@ -196,10 +208,12 @@ async function restore(context: Context): Promise<ExitCode> {
             fleet: result.identity.fleet,
             epoch: result.identity.epoch,
             fleet_id: result.identity.history,
+            queued_jobs: result.redone,
           },
           result.identity.history,
           `restored: ${plural(result.nodes, "node")}; fleet ${result.identity.fleet} is now in epoch ${result.identity.epoch}`,
         );
+        tellRedone(context, result.redone);
         printer.note("  Tokens that were revoked since the snapshot are valid again: look at sluice token list");
         return await afterwards(context, queue, checked);
       case "refused":
@@ -207,7 +221,7 @@ async function restore(context: Context): Promise<ExitCode> {
           context,
           EXIT.refused,
           result.why,
-          "stop the services that it names and wait until their sessions are over; --replace takes away what is there, --another-fleet even of another fleet",
+          "stop the services that it names and wait until their sessions are over; --replace takes away what is there, --another-fleet even of another fleet; --job-store FOLDER or --without-job-store for the job queue",
         );
       case "broken-off":
         return stop(context, EXIT.error, `broken off: ${result.why}`, "no service starts on it; repeat with --replace");

@@ -1,5 +1,6 @@
 /** Where to look for what a restored tree does not know: options that `lost` and `restore` share. */
 import { type LostInventory, openLostInventory } from "@sluice/lost-batches";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Option } from "../command.ts";
 import { type Context, stop } from "../context.ts";
@@ -13,7 +14,7 @@ export const WORKING_DIR: Option = {
 const INVENTORY: Option = {
   name: "inventory",
   value: "URL",
-  says: "the inventory: what was recorded and archived; by default INVENTORY_URL, so that its password stands in no list of processes",
+  says: "the inventory: what was recorded and archived; by default INVENTORY_URL or INVENTORY_URL_FILE, so that its password stands in no list of processes",
 };
 export const LOST_PARTS: readonly Option[] = [WORKING_DIR, INVENTORY];
 
@@ -32,7 +33,7 @@ export async function withLostParts(
   const folder = given.text("working-dir");
   if (folder === undefined)
     return stop(context, EXIT.usage, "what was accepted stands in the working folder", "add --working-dir FOLDER");
-  const url = given.text("inventory") ?? io.env["INVENTORY_URL"];
+  const url = given.text("inventory") ?? (await inventoryOfServices(io.env));
   const opened = url === undefined ? null : await openLostInventory(url, io.cwd);
   if (opened?.ok === false) return stop(context, EXIT.usage, opened.problem);
   const inventory = opened?.inventory ?? null;
@@ -41,4 +42,10 @@ export async function withLostParts(
   } finally {
     await inventory?.close();
   }
+}
+
+/** As the services are told. */
+async function inventoryOfServices(env: Context["io"]["env"]): Promise<string | undefined> {
+  const file = env["INVENTORY_URL_FILE"];
+  return file === undefined ? env["INVENTORY_URL"] : (await readFile(file, "utf8")).trim();
 }

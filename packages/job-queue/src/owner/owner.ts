@@ -8,6 +8,7 @@ import { type EndedInTree, TRANSACTION_BYTES_MAX } from "../limits.ts";
 import type { TurnsAsked, WaitingType } from "../memory/ready-index.ts";
 import type { TenantUsage } from "../memory/usage.ts";
 import { paths } from "../paths.ts";
+import type { RedoLog } from "../redo.ts";
 import type { RunArchive } from "../run-archive.ts";
 import type { Command, GetJobs } from "../shard/commands.ts";
 import type { Reply } from "../shard/views.ts";
@@ -31,6 +32,8 @@ export interface OwnerPorts {
   readonly later: (ms: number, wake: () => void) => () => void;
   readonly hooks?: PipelineHooks;
   readonly limits?: ShardLimits;
+  /** Where what was written is kept once more; without it a lost tree is lost. */
+  readonly redo?: RedoLog;
   /** Where runs go when they leave the tree; without it they stay. */
   readonly archive?: RunArchive;
   readonly archiveHooks?: ArchiveHooks;
@@ -92,7 +95,8 @@ export class ShardOwner {
     this.#shard = new Shard(tree.loaded, this.#now(), ports.limits);
     this.#writer = new Writer(term, tree);
     this.#problems = tree.problems;
-    this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), ports.hooks);
+    const { hooks: pipelineHooks, redo = null } = ports;
+    this.#pipeline = new Pipeline(ports.session, term, (why) => this.#onOver(why), { ...pipelineHooks, redo });
     this.#line = new WaitingLine({
       best: (wanted) => this.#shard.index.best(wanted),
       takeWoken: () => this.#shard.takeWoken(),

@@ -6,6 +6,7 @@
 import { isSilence, type MultiAnswer, type Op, resolveUnknown, type Session } from "@sluice/zookeeper";
 import { GROUP_MEMBERS, IN_FLIGHT, TRANSACTION_BYTES } from "../limits.ts";
 import { paths } from "../paths.ts";
+import type { RedoLog } from "../redo.ts";
 import { fence, type Term } from "./term.ts";
 
 interface Member {
@@ -24,6 +25,12 @@ interface Group {
   answer: MultiAnswer | null;
 }
 
+/** How far the tree has the term. */
+interface Applied {
+  readonly transactions: number;
+  readonly zxid: bigint;
+}
+
 /** Sent again this often without any of them being applied: something is wrong with the term. */
 const MAX_ROUNDS = 20;
 /** Far below where a version would run over. */
@@ -40,6 +47,7 @@ export class Pipeline {
   readonly #term: Term;
   readonly #hooks: PipelineHooks;
   readonly #onOver: (why: string) => void;
+  readonly #redo: RedoLog | null;
   #waiting: Member[] = [];
   #sent: Group[] = [];
   #next = 0;
@@ -49,11 +57,17 @@ export class Pipeline {
   #over = false;
   #last: Member | null = null;
 
-  constructor(session: Session, term: Term, onOver: (why: string) => void, hooks: PipelineHooks = {}) {
+  constructor(
+    session: Session,
+    term: Term,
+    onOver: (why: string) => void,
+    { redo = null, ...hooks }: PipelineHooks & { readonly redo?: RedoLog | null } = {},
+  ) {
     this.#session = session;
     this.#term = term;
     this.#onOver = onOver;
     this.#hooks = hooks;
+    this.#redo = redo;
   }
 
   write(ops: readonly Op[]): void {
@@ -64,7 +78,7 @@ export class Pipeline {
   }
 
   /**
-   * When everything that was given to it so far is written: true. False when the term is over: then it may or may not be.
+   * When everything that was given to it so far is in the tree, and in the redo log: true. False when the term is over: then it may or may not be.
    * A call and no promise, because every command has one: who wants a promise makes it.
    */
   whenWritten(listener: (written: boolean) => void): void {
@@ -140,16 +154,25 @@ export class Pipeline {
 
   /** Answers come in the order of the sending; one that is applied proves all before it. */
   #settleFirst(): void {
-    while (this.#sent[0]?.answer?.ok === true) this.#settle(this.#sent.shift());
+    for (let [first] = this.#sent; first?.answer?.ok === true; [first] = this.#sent) {
+      this.#sent.shift();
+      this.#settle(first, first.answer.zxid);
+    }
     this.#rounds = 0;
     this.#flush();
   }
 
-  #settle(group: Group | undefined): void {
-    for (const member of group?.members ?? []) {
-      member.isWritten = true;
-      for (const listener of member.listeners) listener(true);
+  #settle({ number, members }: Group, zxid: bigint): void {
+    if (this.#redo === null) {
+      tellWritten(members);
+      return;
     }
+    const { shard, term } = this.#term;
+    const ops = members.flatMap((member) => member.ops);
+    this.#redo
+      .keep({ shard, term, number, zxid, ops })
+      .then(() => tellWritten(members))
+      .catch((error: unknown) => this.end(`what was written cannot be told: ${String(error)}`));
   }
 
   /** Nothing more is sent until everything that was has its answer: then the counter says how much of it counts. */
@@ -163,8 +186,8 @@ export class Pipeline {
       .catch((error: unknown) => this.end(`what was written cannot be found out: ${String(error)}`));
   }
 
-  /** How many transactions of this term were applied; null when it is over. */
-  async #look(): Promise<number | null> {
+  /** Null: the term is over. */
+  async #look(): Promise<Applied | null> {
     const { shard, term } = this.#term;
     const reads = [{ get: paths.term(shard, term) }, { get: paths.counter(shard, term) }];
     const seen = await resolveUnknown(this.#session, (same) => same.readMany(reads));
@@ -177,13 +200,15 @@ export class Pipeline {
       this.end("deposed");
       return null;
     }
-    return counter.node.stat.version;
+    const { version, mzxid } = counter.node.stat;
+    return { transactions: version, zxid: mzxid };
   }
 
-  #goOn(applied: number): void {
+  #goOn({ transactions: applied, zxid }: Applied): void {
     const known = this.#sent.filter(({ number }) => number < applied);
     const rest = this.#sent.filter(({ number }) => number >= applied);
-    for (const group of known) this.#settle(group);
+    // One zxid for all: those without an answer have none of their own, and their order is that of their numbers.
+    for (const group of known) this.#settle(group, zxid);
     const [first] = rest;
     if (first?.answer?.ok === false && isRefusal(first.answer)) {
       this.end(`refused: ${first.answer.code} ${first.answer.detail}`);
@@ -199,6 +224,13 @@ export class Pipeline {
     this.#recovering = false;
     for (const group of rest) this.#send(group);
     this.#flush();
+  }
+}
+
+function tellWritten(members: readonly Member[]): void {
+  for (const member of members) {
+    member.isWritten = true;
+    for (const listener of member.listeners) listener(true);
   }
 }
 

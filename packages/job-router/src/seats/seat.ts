@@ -21,7 +21,10 @@ const ASK_AGAIN_MS = 500;
 /** Who was deposed lets this pass before it asks for the shard: somebody could not reach it. */
 const AFTER_DEPOSED_MS = 60_000;
 
-export interface SeatPorts extends Pick<RouterPorts, "apiId" | "clock" | "later" | "log" | "hooks" | "archiving"> {
+export interface SeatPorts extends Pick<
+  RouterPorts,
+  "apiId" | "clock" | "later" | "log" | "hooks" | "archiving" | "redo"
+> {
   readonly pipelineHooks?: RouterPorts["pipelineHooks"];
   readonly limits?: RouterPorts["limits"];
   readonly ensemble: Ensemble;
@@ -178,12 +181,13 @@ export class Seat {
   }
 
   async #tryToTake(from: number | null): Promise<void> {
-    const { ensemble, apiId, later, log, hooks, pipelineHooks, limits, archiving, onDue } = this.#ports;
+    const { ensemble, apiId, later, log, hooks, pipelineHooks, limits, archiving, redo, onDue } = this.#ports;
     const { session } = ensemble;
     if (session === null) return;
     const optional = {
       ...(pipelineHooks && { hooks: pipelineHooks }),
       ...(limits && { limits }),
+      ...(redo && { redo }),
       ...(archiving && { archive: archiving.archive, archiveHooks: this.#archiveHooks() }),
     };
     const owning = await ownShard(
