@@ -1,6 +1,6 @@
 /**
  * Goal: all of ZooKeeper's disks are lost under load, and nothing that was ever answered 2xx is: each deposit is stored and
- * recorded once, with its own bytes, and each depositor is told once.
+ * recorded once, with its own bytes, each depositor is told once, and each job of the general queue ends once.
  * Method: a fleet of real processes, a snapshot while it works, more work, a ZooKeeper that is killed and whose disk is
  * wiped while submissions go on; then docs/backup.md, command by command. Everything outside the tree is counted.
  */
@@ -8,12 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkQueue } from "@sluice/job-queue";
 import { type BatchUuid, findBatch, readBatch } from "@sluice/queue-core";
 import {
   checkInvariants,
   describeViolation,
   type OwnZooKeeper,
   ownZooKeeper,
+  readTransactions,
   serveHttp,
   waitFor,
 } from "@sluice/testkit";
@@ -22,9 +24,10 @@ import { sized } from "../support/campaign.ts";
 import { sluice } from "../support/drill/command.ts";
 import { bytesOf, type Deposits, fileOf, openDeposits } from "../support/drill/deposits.ts";
 import { Figures } from "../support/drill/figures.ts";
+import { openQueuedJobs, type QueuedJobs } from "../support/drill/queued-jobs.ts";
 import { storedVersions } from "../support/drill/stored.ts";
 import { inventoryCounts, mails } from "../support/effects.ts";
-import { type Fleet, makeFleet, readyz, type Running, untilReady } from "../support/fleet.ts";
+import { type Fleet, makeFleet, PIPELINE_SERVICES, readyz, type Running, untilReady } from "../support/fleet.ts";
 import { OBSERVER_SESSION_MS } from "../support/watch.ts";
 
 const EACH = sized({ smoke: 1, whole: 20 });
@@ -39,6 +42,7 @@ let zk: OwnZooKeeper;
 let fleet: Fleet;
 let deposits: Deposits;
 let running: readonly Running[];
+let jobs: QueuedJobs;
 let receiver: Awaited<ReturnType<typeof serveHttp>>;
 const calls: { readonly key: string; readonly body: string }[] = [];
 const figures = new Figures();
@@ -51,15 +55,23 @@ beforeAll(async () => {
     response.end();
   });
   fleet = await makeFleet({ zookeeper: zk.connect, callbackUrl: receiver.url, sessionMs: SESSION_MS, env: ENV });
-  running = await fleet.startAll();
+  running = await startFleet();
+  jobs = openQueuedJobs(service("job-api"));
   // It is ready before it has a session: its journal stands in.
   await waitFor(async () => (await intake().log()).includes("at work"), { what: "an intake at work" });
 });
 afterAll(async () => {
+  await jobs.close();
   await fleet.stop();
   await Promise.all([zk.stop(), deposits.close(), receiver.close()]);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** The job-api has the same journals again: its volume. */
+async function startFleet(): Promise<readonly Running[]> {
+  const jobApi = await fleet.start("job-api", { JOURNAL_DIR: join(fleet.dataDir, "job-journals") });
+  return [...(await fleet.startAll(PIPELINE_SERVICES)), jobApi];
+}
 
 const service = (name: string): Running => running.find((each) => each.service === name)!;
 const intake = (): Running => service("batch-intake");
@@ -128,6 +140,9 @@ describe("all of ZooKeeper's disks are lost", () => {
     const before = [...(await acceptAll("before", "byUrl")), ...(await acceptAll("before-upload", "byUpload"))];
     await untilTold(before);
     await acceptHeld("held");
+    for (const name of numbered("early")) await jobs.make(name);
+    for (const name of numbered("early-line")) await jobs.add(name);
+    await jobs.work(EACH);
     const taken = await sluice(folder, "snapshot", snapshot(), "--while-moving", "--zookeeper", zk.connect);
     expect([taken.code, taken.err]).toEqual([0, expect.anything()]);
     figures.count("accepted before the snapshot", deposits.accepted.length);
@@ -140,6 +155,11 @@ describe("all of ZooKeeper's disks are lost", () => {
     ]);
     await acceptHeld("begun");
     await acceptAll("last-upload", "byUpload");
+    for (const name of numbered("later")) await jobs.make(name);
+    for (const name of numbered("later-line")) await jobs.add(name);
+    await jobs.work(EACH);
+    await jobs.take();
+    figures.count("jobs accepted before the disaster", jobs.accepted.size).count("jobs ended", jobs.ended.length);
     figures.count("accepted since", deposits.accepted.length - figures.of("accepted before the snapshot"));
     // The snapshot lacks them, and their depositors have their answers.
     expect(deposits.accepted.filter(({ journaled }) => journaled)).toEqual([]);
@@ -150,6 +170,7 @@ describe("all of ZooKeeper's disks are lost", () => {
     await zk.kill("SIGKILL");
     await acceptAll("dead", "byUrl");
     await acceptAll("dead-upload", "byUpload");
+    for (const name of numbered("dead-line")) await jobs.add(name);
     await cp(zk.logDir, join(folder, "first-history"), { recursive: true });
     await rm(zk.logDir, { recursive: true });
     await zk.restart();
@@ -158,10 +179,13 @@ describe("all of ZooKeeper's disks are lost", () => {
       await waitFor(async () => (await each.log()).includes("waiting for the tree of this fleet"), {
         what: `${each.service} waiting`,
       });
-    expect(await Promise.all(others.map(readyz))).toEqual(others.map(() => 503));
+    expect(await Promise.all(others.map(readyz))).toEqual(
+      others.map(({ service: name }) => (name === "job-api" ? 200 : 503)),
+    );
     expect(await readyz(intake())).toBe(200);
     await acceptAll("empty", "byUrl");
     await acceptAll("empty-upload", "byUpload");
+    for (const name of numbered("empty-line")) await jobs.add(name);
     figures.count("journalled", deposits.accepted.filter(({ journaled }) => journaled).length);
     expect(figures.of("journalled")).toBe(4 * EACH);
     expect(await observing((session) => session.children("/"))).toMatchObject({ value: { names: ["zookeeper"] } });
@@ -171,8 +195,9 @@ describe("all of ZooKeeper's disks are lost", () => {
     await Promise.all(running.map(({ child }) => child.kill("SIGTERM")));
     await Promise.all(running.map(({ child }) => child.exited));
     figures.begin("restore and lost");
+    const parts = [...places(), ...inventoryPlace(), "--job-store", join(fleet.dataDir, "job-store")];
     const reason = ["--reason", "all disks were lost", "--yes"];
-    const restored = await sluice(folder, "restore", snapshot(), ...places(), ...inventoryPlace(), ...reason);
+    const restored = await sluice(folder, "restore", snapshot(), ...parts, ...reason);
     expect([restored.code, restored.err]).toEqual([0, expect.stringContaining("valid again")]);
     figures.end("restore and lost");
     figures.count("lost between, told before", restored.out.match(/ended {2,}/g)?.length ?? 0);
@@ -180,8 +205,9 @@ describe("all of ZooKeeper's disks are lost", () => {
     expect(figures.of("lost between, told before")).toBe(2 * EACH);
     expect(figures.of("lost between, made again")).toBe(3 * EACH + HELD);
     deposits.release();
-    running = await fleet.startAll();
+    running = await startFleet();
     await Promise.all(running.map((each) => untilReady(each)));
+    jobs.at(service("job-api"));
     figures.end("from the disaster to the last service at work");
   });
 
@@ -209,6 +235,13 @@ describe("all of ZooKeeper's disks are lost", () => {
     expect(versions).toBe(deposits.accepted.length);
   });
 
+  test("every job that was accepted ends once, as what it is", async () => {
+    await jobs.workAll();
+    figures.count("jobs accepted", jobs.accepted.size).count("jobs ended once", jobs.ended.length);
+    expect(await jobs.faults()).toEqual([]);
+    expect(jobs.ended).toHaveLength(jobs.accepted.size);
+  });
+
   test("nothing is left over: lost, fsck and both logs are clean", async () => {
     const forgotten = await sluice(folder, "lost", ...places(), "--forget", "--reason", "they were told", "--yes");
     expect([forgotten.code, forgotten.err]).toEqual([0, expect.anything()]);
@@ -216,8 +249,12 @@ describe("all of ZooKeeper's disks are lost", () => {
     expect([lost.code, lost.out]).toEqual([0, ""]);
     const fsck = await sluice(folder, "fsck", ...places());
     expect([fsck.code, fsck.out]).toEqual([0, ""]);
-    for (const logDir of [join(folder, "first-history"), zk.logDir])
+    for (const logDir of [join(folder, "first-history"), zk.logDir]) {
       expect(checkInvariants({ logDir, root: "/" }).violations.map(describeViolation)).toEqual([]);
+      expect(checkQueue(readTransactions(logDir)).map(({ invariant, detail }) => `${invariant}: ${detail}`)).toEqual(
+        [],
+      );
+    }
     figures.print("all disks of ZooKeeper lost");
   });
 });
