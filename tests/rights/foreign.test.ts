@@ -27,7 +27,7 @@ const ROWS = (Object.keys(RIGHTS) as ApiName[]).flatMap((api) =>
 type Row = (typeof ROWS)[number];
 
 /** A path that names one thing; others are lists, or orders for whatever is theirs. */
-const namesOne = ({ path }: Row): boolean => /:(id|name)\b/.test(path);
+const namesOne = ({ path }: Row): boolean => /:(id|name|profile|collection)\b/.test(path);
 /** The answer to it is a list, of which nothing is theirs. */
 const isList = ({ path }: Row): boolean => path === "/v1/batches/:id/refusals";
 

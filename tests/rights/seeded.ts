@@ -108,6 +108,7 @@ export async function openSeeded(cleanups: Cleanups): Promise<Seeded> {
     // Only what is in the journal can have been refused.
     if (path.endsWith("/refusals")) return [kept];
     if (path.startsWith("/v1/batches/")) return [batch, kept];
+    if (path.startsWith("/admin/bid/")) return [batch];
     if (path.startsWith("/v1/jobs/")) return [jobs[0]!];
     if (path.startsWith("/v1/operations/")) return [operation.id];
     if (path.startsWith("/v1/schedules/")) return [String(schedule)];
@@ -123,7 +124,8 @@ export async function openSeeded(cleanups: Cleanups): Promise<Seeded> {
         path
           .replace(/:(tenant|client)\b/, OWN.tenant)
           .replace(":type", SECRET)
-          .replace(":name", OWN.collection)
+          .replace(/:(name|profile|collection)\b/, OWN.collection)
+          .replace(":days", "1")
           .replace(":stage", OWN.stage)
           .replace(":id", id)
           .replaceAll(/:\w+/g, "x"),

@@ -53,7 +53,7 @@ async function stateIn(dataDir: string): Promise<readonly string[]> {
 async function holdsFile(folder: string): Promise<boolean> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     // A folder that cannot be read may hold a fleet's state.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   });
   for (const entry of entries) {

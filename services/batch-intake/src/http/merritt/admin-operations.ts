@@ -165,8 +165,11 @@ export function merrittOperations(deps: HttpDeps): readonly Operation[] {
           summary: verb === "freeze" ? "Holds a collection" : "Releases a collection",
           params: z.object({ collection: z.string() }),
         }),
-        ({ params }, request, response) =>
-          freeze(request, response, { kind: "collection", profile: params.collection }, verb),
+        async ({ params: { collection: profile } }, request, response) =>
+          // Before the queue is asked: whether it answers is nothing that a stranger's collection tells.
+          inScope(callerOf(response).scope, profile)
+            ? freeze(request, response, { kind: "collection", profile }, verb)
+            : { problem: NOWHERE },
       ),
     ]),
   ];
